@@ -1,0 +1,25 @@
+"""The default: the best of what fits the size."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .mdav import mdav
+from .mdav_star import mdav_star
+from .registry import Found
+from .vmdav import v_mdav
+
+SMALL = 10_000
+
+
+def auto(X: NDArray[np.float64], k: int, *, loss: Callable[[NDArray[np.int64]], float]) -> Found:
+    """Run mdav*, and up to SMALL records also mdav and v-mdav over its gammas; keep what loses least."""
+    found = [Found(mdav_star(X, k), {"method": "mdav*"})]
+    if len(X) <= SMALL:
+        found.append(Found(mdav(X, k), {"method": "mdav"}))
+        labels, chosen = v_mdav(X, k, gamma="auto", loss=loss)
+        found.append(Found(labels, {"method": "v-mdav", **chosen}))
+    return min(found, key=lambda f: loss(f.labels))

@@ -1,0 +1,44 @@
+"""MDAV, maximum distance to average vector, and its one-sided variant.
+
+Sources: Solanas, Domingo-Ferrer, Martínez-Ballesté (2006), A survey on microaggregation, section IV; Domingo-Ferrer,
+Sebé, Solanas (2008), Computers & Mathematics with Applications 55(4), section 6, doi 10.1016/j.camwa.2007.04.034.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .free import FreeRecords
+
+
+def mdav(X: NDArray[np.float64], k: int) -> NDArray[np.int64]:
+    """Two groups at a time: around r, farthest from the centroid, and around s, farthest from r."""
+    labels = np.empty(len(X), np.int64)
+    free = FreeRecords(X, keep_centroid=True)
+    g = 0
+    while len(free) >= 3 * k:
+        # Steps 1 and 2: the centroid of what remains, r, and the group around r
+        r = free.farthest(free.centroid())
+        labels[free.take_group(r, k)] = g
+        # s is asked for after r's group has gone: the same record, unless all of the rest is equally far from r
+        s = free.farthest(X[r])
+        labels[free.take_group(s, k)] = g + 1
+        g += 2
+    if len(free) >= 2 * k:
+        labels[free.take_group(free.farthest(free.centroid()), k)] = g
+        g += 1
+    labels[free.remaining()] = g
+    return labels
+
+
+def mdav1(X: NDArray[np.float64], k: int) -> NDArray[np.int64]:
+    """One group at a time, around the record farthest from the centroid of what remains."""
+    labels = np.empty(len(X), np.int64)
+    free = FreeRecords(X, keep_centroid=True)
+    g = 0
+    while len(free) >= 2 * k:
+        labels[free.take_group(free.farthest(free.centroid()), k)] = g
+        g += 1
+    labels[free.remaining()] = g
+    return labels

@@ -1,0 +1,144 @@
+"""Every method, one line each: what the function, the command line, the docs and the tests know of it.
+
+Functions are named, not imported, so that listing the methods compiles and imports nothing.
+"""
+
+from __future__ import annotations
+
+import difflib
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib import import_module
+from numbers import Integral, Real
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ..errors import CoterieError
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+GAMMAS = tuple(i / 10 for i in range(21))  # what `gamma="auto"` tries (Thaeter and Reischuk 2018, section 5.1)
+
+
+class Found(NamedTuple):
+    """What a method returns when it chose something on the way: the labels, and what it chose."""
+
+    labels: NDArray[np.int64]
+    chosen: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A method's own parameter: its default, what it must be, and the function that checks and normalizes it."""
+
+    default: Any
+    meaning: str
+    must_be: str
+    check: Callable[[Any], Any]
+
+
+def _gamma(value: Any) -> Any:
+    """A number >= 0, several of them, or "auto"; a text such as "0.1,0.2", from the command line, is read."""
+    if isinstance(value, str):
+        if value == "auto":
+            return value
+        numbers = [float(part) for part in value.split(",")]
+        return _gamma(numbers if len(numbers) > 1 else numbers[0])
+    if isinstance(value, Real) and not isinstance(value, bool):
+        if not (math.isfinite(value) and value >= 0):
+            raise ValueError
+        return float(value)
+    numbers = [_gamma(v) for v in value]
+    if not numbers or not all(isinstance(v, float) for v in numbers):
+        raise ValueError
+    return tuple(numbers)
+
+
+@dataclass(frozen=True)
+class Method:
+    """A line of the registry."""
+
+    name: str
+    function: str  # module:function, below coterie.methods
+    what: str
+    paper: str
+    cost: str
+    promise: str
+    parameters: Mapping[str, Parameter] = field(default_factory=dict)
+    aliases: Sequence[str] = ()
+    compares: bool = False  # takes `loss`, a function of labels, to choose between partitions
+    randomized: bool = False  # takes `rng`
+
+    def load(self) -> Callable[..., Any]:
+        """Import the function."""
+        module, function = self.function.split(":")
+        return getattr(import_module(f".{module}", __package__), function)  # type: ignore[no-any-return]
+
+    def check(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        """The method's parameters, with what was given checked and the rest at its default."""
+        for name in given:
+            if name not in self.parameters:
+                takes = ", ".join(self.parameters) or "no parameters of its own"
+                raise CoterieError(f"The method '{self.name}' takes {takes}.", f"'{name}'", _also_takes(name))
+        out = {}
+        for name, parameter in self.parameters.items():
+            value = given.get(name, parameter.default)
+            try:
+                out[name] = parameter.check(value)
+            except (TypeError, ValueError):
+                raise CoterieError(f"'{name}' must be {parameter.must_be}.", _shown(value)) from None
+        return out
+
+
+_SURVEY = "Solanas, Domingo-Ferrer & Martínez-Ballesté 2006"
+_DSS08 = "Domingo-Ferrer, Sebé & Solanas 2008, doi:10.1016/j.camwa.2007.04.034"
+_SMD06 = "Solanas & Martínez-Ballesté 2006 (COMPSTAT)"
+_TR18 = "Thaeter & Reischuk 2018, doi:10.18420/sicherheit2018_05"
+_GAMMA = Parameter("auto", "gain factor", "a number >= 0, a list of them, or 'auto' (0.0 to 2.0 in steps of 0.1)", _gamma)
+
+METHODS: dict[str, Method] = {
+    m.name: m
+    for m in (
+        Method("auto", "auto:auto", "the least loss of mdav, mdav* and v-mdav; above 10,000 records mdav*",
+               "this package", "that of the methods it runs", "heuristic", compares=True),
+        Method("md", "md:md", "two groups at a time around the two records farthest apart",
+               "Domingo-Ferrer & Mateo-Sanz 2002, doi:10.1109/69.979982; " + _SURVEY, "O(n³p/k) worst, mostly far less", "heuristic"),
+        Method("mdav", "mdav:mdav", "two groups at a time around the record farthest from the centroid and its opposite",
+               _SURVEY + "; " + _DSS08, "O(n²p/k)", "heuristic"),
+        Method("mdav1", "mdav:mdav1", "one group at a time around the record farthest from the centroid of the rest",
+               _DSS08 + ", section 6", "O(n²p/k)", "heuristic"),
+        Method("mdav+", "vmdav:mdav_plus", "as mdav1, with the centroid computed once; leftovers join near groups",
+               _SMD06 + "; " + _TR18, "O(n²p/k)", "heuristic", aliases=("mdav-plus",)),
+        Method("v-mdav", "vmdav:v_mdav", "mdav+ whose groups grow up to 2k - 1 while records nearby are isolated",
+               _SMD06, "O(n²p) a gamma", "heuristic", {"gamma": _GAMMA}, compares=True),
+        Method("mdav*", "mdav_star:mdav_star", "weighs opening a group against extending one, by SSE a record",
+               _TR18, "O(n²p)", "heuristic", aliases=("mdav-star",)),
+    )
+}  # fmt: skip
+
+
+def find(name: Any) -> Method:
+    """The method of that name or alias."""
+    if not isinstance(name, str):
+        raise CoterieError("'method' must be the name of a method.", f"an object of type {type(name).__name__}")
+    for method in METHODS.values():
+        if name == method.name or name in method.aliases:
+            return method
+    known = [n for m in METHODS.values() for n in (m.name, *m.aliases)]
+    close = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
+    hint = f"did you mean '{close[0]}'?" if close else "coterie.methods() lists them."
+    raise CoterieError(f"'method' must be one of {', '.join(METHODS)}.", f"'{name}'", hint)
+
+
+def _also_takes(parameter: str) -> str | None:
+    owners = [m.name for m in METHODS.values() if parameter in m.parameters]
+    return f"'{parameter}' belongs to {', '.join(owners)}." if owners else None
+
+
+def _shown(value: Any) -> str:
+    """A parameter as an error shows it: numbers and short texts as they are, of everything else the type."""
+    if isinstance(value, (str, Real, Integral)) and len(str(value)) <= 40:
+        return repr(value)
+    return f"an object of type {type(value).__name__}"
