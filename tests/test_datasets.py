@@ -30,9 +30,9 @@ LOADERS = {
     "eia-600": (datasets.load_eia600, "eia.csv", "EIA", 4092),
 }
 COLUMNS = {
-    "census.csv": datasets._CENSUS,
-    "tarragona.csv": datasets._TARRAGONA,
-    "eia.csv": ("UTILITYID", "UTILNAME", "STATE", "YEAR", "MONTH", *datasets._EIA10),
+    "census.csv": datasets.casc._CENSUS,
+    "tarragona.csv": datasets.casc._TARRAGONA,
+    "eia.csv": ("UTILITYID", "UTILNAME", "STATE", "YEAR", "MONTH", *datasets.casc._EIA10),
 }
 SECRET = "987654321"  # a value that no message may show
 
@@ -123,8 +123,7 @@ def test_line11():
 
 def test_repr_shows_names_and_never_values():
     assert repr(datasets.load_companies()) == (
-        "Dataset(name='sme', n=11, p=2, columns=('surface', 'employees'), "
-        "other=('company', 'turnover', 'net_profit'))"
+        "Dataset(name='sme', n=11, p=2, columns=('surface', 'employees'), other=('company', 'turnover', 'net_profit'))"
     )
     assert repr(datasets.load_line11()) == "Dataset(name='line-11', n=11, p=1, columns=('x',))"
 
@@ -466,14 +465,14 @@ def test_clusters_have_3_to_5_records(seed):
 def test_cluster_sizes_reach_every_total():
     rng = np.random.default_rng(0)
     for n in range(3, 40):
-        sizes = datasets._cluster_sizes(rng, n)
+        sizes = datasets.simulated._cluster_sizes(rng, n)
         assert sum(sizes) == n
         assert set(sizes) <= {3, 4, 5}
 
 
 @pytest.mark.parametrize("spread", [0.001, 0.01])
 def test_spread_bounds_the_deviation(spread):
-    sizes = datasets._cluster_sizes(np.random.default_rng(3), 1000)
+    sizes = datasets.simulated._cluster_sizes(np.random.default_rng(3), 1000)
     X = datasets.make_clustered(3, spread).X
     widths = [np.ptp(cluster, axis=0).max() for cluster in np.split(X, np.cumsum(sizes)[:-1])]
     assert 0.8 * 40000 * spread < max(widths) <= 40000 * spread

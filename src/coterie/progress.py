@@ -2,25 +2,75 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from typing import Protocol
 
-_listener: ContextVar[Callable[[int], None] | None] = ContextVar("listener", default=None)
+
+class Listener(Protocol):
+    """What is told of the progress."""
+
+    def more(self, records: int) -> None:
+        """So many records more are to be grouped."""
+
+    def done(self, records: int) -> None:
+        """So many records more have found their group."""
 
 
-def advance(records: int) -> None:
+_listener: ContextVar[Listener | None] = ContextVar("listener", default=None)
+
+
+def more(records: int) -> None:
+    """Say that there is more work than it seemed: another run over so many records."""
+    if (listener := _listener.get()) is not None:
+        listener.more(records)
+
+
+def done(records: int) -> None:
     """Say that so many more records have found their group."""
-    listener = _listener.get()
-    if listener is not None:
-        listener(records)
+    if (listener := _listener.get()) is not None:
+        listener.done(records)
 
 
 @contextmanager
-def listening(listener: Callable[[int], None] | None) -> Iterator[None]:
-    """Send what `advance` says to a listener."""
+def listening(listener: Listener | None) -> Iterator[None]:
+    """Send what `more` and `done` say to a listener."""
     token = _listener.set(listener)
     try:
         yield
     finally:
         _listener.reset(token)
+
+
+@contextmanager
+def bar(shown: bool, text: str = "grouping") -> Iterator[None]:
+    """Show a progress bar on stderr, in a terminal or a notebook, that goes away when the work is done."""
+    if not shown:
+        yield
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.percentage:>3.0f} %"))
+    times = (TimeElapsedColumn(), TextColumn("left:"), TimeRemainingColumn())
+    drawn = Progress(*columns, *times, console=Console(stderr=True), transient=True)
+    with drawn, listening(_Bar(drawn, text)):
+        yield
+
+
+class _Bar:
+    """Draws at most a few hundred times, however small the steps are."""
+
+    def __init__(self, progress: object, text: str) -> None:
+        self._progress, self._total, self._done, self._drawn = progress, 0, 0, 0
+        self._task = progress.add_task(text, total=None)  # type: ignore[attr-defined]
+
+    def more(self, records: int) -> None:
+        self._total += records
+
+    def done(self, records: int) -> None:
+        self._done += records
+        if self._done - self._drawn >= self._total / 300:
+            self._drawn = self._done
+            self._progress.update(self._task, completed=self._done, total=self._total)  # type: ignore[attr-defined]

@@ -40,7 +40,7 @@ def add(digits: NDArray[np.int64], x: float, sign: int) -> None:
 
 
 @kernel
-def _carry(digits: NDArray[np.int64], out: NDArray[np.int64], sign: int) -> int:
+def _carry(digits: NDArray[np.int64], out: NDArray[np.int64], sign: np.int64) -> int:
     """Write sign * sum as digits in [0, 2**32) to out; the carry left over is negative if the sum is."""
     carry = 0
     for i in range(DIGITS):
@@ -53,10 +53,10 @@ def _carry(digits: NDArray[np.int64], out: NDArray[np.int64], sign: int) -> int:
 @kernel
 def _rounded(digits: NDArray[np.int64], scratch: NDArray[np.int64]) -> float:
     """Give the double nearest to the sum (ties to even)."""
-    sign = 1
-    if _carry(digits, scratch, 1) < 0:
-        sign = -1
-        _carry(digits, scratch, -1)
+    sign = np.int64(1)
+    if _carry(digits, scratch, sign) < 0:
+        sign = np.int64(-1)
+        _carry(digits, scratch, sign)
     top = DIGITS - 1
     while top >= 0 and scratch[top] == 0:
         top -= 1

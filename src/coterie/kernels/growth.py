@@ -44,14 +44,14 @@ class Shelf(NamedTuple):
     values: Floats  # (b, p, SIZE): the centroids, column by column
     group: Ints  # (b, SIZE): whose they are
     weight: Floats  # (b, SIZE): m / (m + 1) for a group of m
-    count: Ints  # (b,): how many the tile holds
+    filled: Ints  # (b,): how many the tile holds
     box: Floats  # (2, p, b): the least and the largest value of each column, or beyond
 
 
 @kernel
 def put(shelf: Shelf, place: int, group: int, centroid: Floats, size: int) -> None:
     """Put a group, or its new centroid, in its place: tile * SIZE + slot. The tile's box only widens."""
-    values, owner, weight, count, box = shelf
+    values, owner, weight, filled, box = shelf
     b, i = place // SIZE, place % SIZE
     for j in range(centroid.shape[0]):
         values[b, j, i] = centroid[j]
@@ -59,7 +59,7 @@ def put(shelf: Shelf, place: int, group: int, centroid: Floats, size: int) -> No
         box[1, j, b] = max(box[1, j, b], centroid[j])
     owner[b, i] = group
     weight[b, i] = size / (size + 1.0)
-    count[b] = max(count[b], i + 1)
+    filled[b] = max(filled[b], i + 1)
 
 
 @kernel
@@ -76,17 +76,17 @@ def least_growth(shelf: Shelf, k: int, q: Floats) -> tuple[int, float]:
 
     A group of m records at squared distance d2 from q grows by d2 * m / (m + 1), so by at least d2 * k / (k + 1).
     """
-    values, owner, weight, count, box = shelf
+    values, owner, weight, filled, box = shelf
     d2 = np.empty(SIZE)
     below = distance_to_boxes(box, q)
     first = np.argmin(below)
     best, least = NOBODY, np.inf
     for turn in range(-1, below.shape[0]):
         b = first if turn < 0 else turn
-        if below[b] * (k / (k + 1.0)) > least or count[b] == 0 or turn == first:
+        if below[b] * (k / (k + 1.0)) > least or filled[b] == 0 or turn == first:
             continue
-        distances(values[b], count[b], q, d2)
-        for i in range(count[b]):
+        distances(values[b], filled[b], q, d2)
+        for i in range(filled[b]):
             growth = d2[i] * weight[b, i]
             if growth < least or (growth == least and owner[b, i] < best):
                 best, least = owner[b, i], growth
@@ -95,7 +95,7 @@ def least_growth(shelf: Shelf, k: int, q: Floats) -> tuple[int, float]:
 
 @kernel
 def _neighbourhood(tiles: Tiles, X: Floats, x: int, without: int, out: Ints) -> None:
-    """Write x and the free records nearest to it, leaving out one record (-1: none)."""
+    """Write x and the free records nearest to it, leaving out one record."""
     m = out.shape[0]
     near_d2, near = np.empty(m + 1), np.empty(m + 1, np.int64)
     nearest(tiles, X[x], near_d2, near)
@@ -108,16 +108,14 @@ def _neighbourhood(tiles: Tiles, X: Floats, x: int, without: int, out: Ints) -> 
 
 
 @kernel
-def open_or_extend(
-    tiles: Tiles, X: Floats, r: int, shelf: Shelf, enough: bool, new: Ints
-) -> int:
+def open_or_extend(tiles: Tiles, X: Floats, r: int, shelf: Shelf, enough: bool, new: Ints) -> int:
     """Give the group that r should join, or -1 where r should open one with its neighbours, written to `new`.
 
     Compares the costs (1) and (2) of the paper: a new group around r, a record of it; and r joining the group whose SSE
-    grows least while y, its nearest neighbour, founds one. There may not be `enough` groups and free records for the latter.
+    grows least while y, its nearest neighbour, founds one. The latter needs `enough` groups and free records.
     """
     k = new.shape[0]
-    _neighbourhood(tiles, X, r, -1, new)
+    _neighbourhood(tiles, X, r, r, new)
     if not enough:
         return -1
     digits, centroid = np.empty((X.shape[1], exact_sum.DIGITS), np.int64), np.empty(X.shape[1])

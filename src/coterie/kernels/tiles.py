@@ -35,7 +35,7 @@ class Tiles(NamedTuple):
 
     values: Floats  # (t, p + 2, SIZE): the records by column; the last two: distance from the anchor, from the centre
     record: Ints  # (t, SIZE): their indices
-    count: Ints  # (t,): how many of them are free; those stand first
+    filled: Ints  # (t,): how many of them are free; those stand first
     box: Floats  # (2, p + 2, t): the least and the largest value of each column
     place: Ints  # (n,): where a record stands, tile * SIZE + slot; -1 once it is taken
     anchor: Floats  # (p,): a point amid all records
@@ -58,11 +58,11 @@ def _tighten(values: Floats, w: int, box: Floats, t: int) -> None:
 @kernel
 def fill(tiles: Tiles, X: Floats, order: Ints, starts: Ints) -> None:
     """Put records order[starts[t]:starts[t + 1]] into tile t."""
-    values, record, count, box, place, anchor, centre, _ = tiles
+    values, record, filled, box, place, anchor, centre, _ = tiles
     p = X.shape[1]
     for t in range(starts.shape[0] - 1):
         inside = order[starts[t] : starts[t + 1]]
-        count[t] = inside.shape[0]
+        filled[t] = inside.shape[0]
         for j in range(p):
             total = 0.0
             for x in inside:
@@ -79,16 +79,16 @@ def fill(tiles: Tiles, X: Floats, order: Ints, starts: Ints) -> None:
                 from_centre += (X[x, j] - centre[j, t]) ** 2
             values[t, p, i] = np.sqrt(from_anchor)
             values[t, p + 1, i] = np.sqrt(from_centre)
-        _tighten(values[t], count[t], box, t)
+        _tighten(values[t], filled[t], box, t)
 
 
 @kernel
 def remove(tiles: Tiles, records: Ints) -> None:
     """Take records out; a tile's box shrinks where they touched its wall."""
-    values, record, count, box, place, _, _, digits = tiles
+    values, record, filled, box, place, _, _, digits = tiles
     for x in records:
         t, i = place[x] // SIZE, place[x] % SIZE
-        last = count[t] - 1
+        last = filled[t] - 1
         touched = False
         for j in range(values.shape[1]):
             value = values[t, j, i]
@@ -100,7 +100,7 @@ def remove(tiles: Tiles, records: Ints) -> None:
         record[t, i] = moved
         place[moved] = t * SIZE + i
         place[x] = -1
-        count[t] = last
+        filled[t] = last
         if touched:
             _tighten(values[t], last, box, t)
 
@@ -149,7 +149,7 @@ def nearest(tiles: Tiles, q: Floats, near_d2: Floats, near: Ints) -> None:
 
     Where fewer are free, the rest is NOBODY at an infinite distance.
     """
-    values, record, count, box, _, _, _, _ = tiles
+    values, record, filled, box, _, _, _, _ = tiles
     near_d2[:] = np.inf
     near[:] = NOBODY
     d2 = np.empty(SIZE)
@@ -157,10 +157,10 @@ def nearest(tiles: Tiles, q: Floats, near_d2: Floats, near: Ints) -> None:
     first = np.argmin(below)  # empty tiles have an infinite bound
     for turn in range(-1, below.shape[0]):
         t = first if turn < 0 else turn
-        if below[t] > near_d2[-1] or count[t] == 0 or turn == first:
+        if below[t] > near_d2[-1] or filled[t] == 0 or turn == first:
             continue
-        distances(values[t], count[t], q, d2)
-        hits, w, worst = 0, count[t], near_d2[-1]
+        distances(values[t], filled[t], q, d2)
+        hits, w, worst = 0, filled[t], near_d2[-1]
         for i in range(w):  # most tiles end here, in SIMD
             hits += d2[i] <= worst
         if hits:
@@ -172,10 +172,10 @@ def nearest(tiles: Tiles, q: Floats, near_d2: Floats, near: Ints) -> None:
 @kernel
 def farthest(tiles: Tiles, q: Floats) -> int:
     """Give the free record farthest from q; -1 if none is free."""
-    values, record, count, box, _, anchor, centre, _ = tiles
+    values, record, filled, box, _, anchor, centre, _ = tiles
     p = q.shape[0]
     d2 = np.empty(SIZE)
-    above = np.zeros(count.shape[0])  # no record of the tile is farther, squared
+    above = np.zeros(filled.shape[0])  # no record of the tile is farther, squared
     shift = 0.0
     for j in range(p):
         column, x = centre[j], q[j]
@@ -186,15 +186,15 @@ def farthest(tiles: Tiles, q: Floats) -> int:
     shift = np.sqrt(shift)
     for t in range(above.shape[0]):
         reach = min(np.sqrt(above[t]) + box[1, p + 1, t], shift + box[1, p, t]) * _SLACK
-        above[t] = reach * reach if count[t] else -1.0
+        above[t] = reach * reach if filled[t] else -1.0
     first = np.argmax(above)
     best, best_d2 = -1, -1.0
     for turn in range(-1, above.shape[0]):
-        t = first if turn < 0 else turn
-        if above[t] < best_d2 or count[t] == 0 or turn == first:
+        t = int(first) if turn < 0 else turn
+        if above[t] < best_d2 or filled[t] == 0 or turn == first:
             continue
-        distances(values[t], count[t], q, d2)
-        hits, w = 0, count[t]
+        distances(values[t], filled[t], q, d2)
+        hits, w = 0, filled[t]
         for i in range(w):
             hits += d2[i] >= best_d2
         if hits:
@@ -205,35 +205,35 @@ def farthest(tiles: Tiles, q: Floats) -> int:
 
 
 @kernel
-def farthest_pair(tiles: Tiles) -> int:
+def farthest_pair(tiles: Tiles, outermost: Ints) -> int:
     """Give r, the lowest free record at an end of a longest pair; -1 if none is free.
 
-    Tiles are paired outermost first: once the anchor's bound falls below the longest pair, so does all that follows.
+    Tiles are paired by their reach, `outermost` first: once the anchor's bound falls below the longest pair, so does all
+    that follows.
     """
-    values, record, count, box, _, _, centre, _ = tiles
+    values, record, filled, box, _, _, centre, _ = tiles
     p = centre.shape[0]
     reach, radius = box[1, p] * _SLACK, box[1, p + 1]
     d2, q = np.empty(SIZE), np.empty(p)
-    outermost = np.argsort(-reach)
     best, best_d2 = -1, -1.0
     for n, a in enumerate(outermost):
-        if count[a] == 0 or (reach[a] + reach[outermost[0]]) ** 2 < best_d2:
+        if filled[a] == 0 or (reach[a] + reach[outermost[0]]) ** 2 < best_d2:
             break
         for b in outermost[n:]:
-            if count[b] == 0 or (reach[a] + reach[b]) ** 2 < best_d2:
+            if filled[b] == 0 or (reach[a] + reach[b]) ** 2 < best_d2:
                 break
             between = 0.0
             for j in range(p):
                 between += (centre[j, a] - centre[j, b]) ** 2
             if ((np.sqrt(between) + radius[a] + radius[b]) * _SLACK) ** 2 < best_d2:
                 continue
-            for i in range(count[a]):
+            for i in range(filled[a]):
                 if (values[a, p, i] * _SLACK + reach[b]) ** 2 < best_d2:
                     continue
                 for j in range(p):
                     q[j] = values[a, j, i]
-                distances(values[b], count[b], q, d2)
-                hits, w, worst = 0, count[b], best_d2
+                distances(values[b], filled[b], q, d2)
+                hits, w, worst = 0, filled[b], best_d2
                 for h in range(w):
                     hits += d2[h] >= worst
                 if hits:
@@ -270,9 +270,10 @@ def extend(tiles: Tiles, X: Floats, members: Ints, size: int, gamma: float) -> i
     """
     place = tiles.place
     near_d2, near = np.empty(2), np.empty(2, np.int64)
-    closest, closest_d2 = np.full(members.shape[0], -1), np.empty(members.shape[0])
+    closest, closest_d2 = np.empty_like(members), np.empty(members.shape[0])
+    closest[:] = -1
     while size < members.shape[0]:
-        e, d_in = NOBODY, np.inf
+        e, d_in = np.int64(NOBODY), np.inf
         for i in range(size):  # a member's nearest free record stays so until it is taken
             if closest[i] < 0 or (closest[i] != NOBODY and place[closest[i]] < 0):
                 closest[i], closest_d2[i] = _one_nearest(tiles, X, members[i], near_d2, near)

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from ..progress import more
 from .free import FreeRecords
 from .groups import farthest_first, join_nearest_centroid
 from .registry import GAMMAS, Found
@@ -30,15 +31,13 @@ def v_mdav(
 ) -> Found:
     """Groups that grow up to 2k - 1; of several gammas, the first that loses least."""
     order = farthest_first(X)
-    grid = GAMMAS if gamma == "auto" else [gamma] if isinstance(gamma, (int, float)) else gamma
-    best, least, chosen = None, np.inf, 0.0
-    for value in grid:
-        labels = _v_mdav(X, k, float(value), order)
-        lost = loss(labels) if len(grid) > 1 else 0.0
-        if best is None or lost < least:
-            best, least, chosen = labels, lost, float(value)
-    assert best is not None
-    return Found(best, {"gamma": chosen})
+    if isinstance(gamma, float):
+        return Found(_v_mdav(X, k, gamma, order), {"gamma": gamma})
+    grid = GAMMAS if isinstance(gamma, str) else gamma
+    more(len(X) * (len(grid) - 1))
+    runs = ((_v_mdav(X, k, value, order), value) for value in grid)
+    labels, best = min(runs, key=lambda run: loss(run[0]))  # of equal losses, the first
+    return Found(labels, {"gamma": best, "tried": tuple(grid)})
 
 
 def _v_mdav(X: NDArray[np.float64], k: int, gamma: float, order: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from ..progress import more
 from .mdav import mdav
 from .mdav_star import mdav_star
 from .registry import Found
@@ -19,6 +20,7 @@ def auto(X: NDArray[np.float64], k: int, *, loss: Callable[[NDArray[np.int64]], 
     """Run mdav*, and up to SMALL records also mdav and v-mdav over its gammas; keep what loses least."""
     found = [Found(mdav_star(X, k), {"method": "mdav*"})]
     if len(X) <= SMALL:
+        more(2 * len(X))
         found.append(Found(mdav(X, k), {"method": "mdav"}))
         labels, chosen = v_mdav(X, k, gamma="auto", loss=loss)
         found.append(Found(labels, {"method": "v-mdav", **chosen}))

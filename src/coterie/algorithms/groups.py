@@ -28,7 +28,8 @@ def centroids(X: Floats, labels: Ints) -> Floats:
 
 def centroid(X: Floats) -> Floats:
     """The centroid of all records."""
-    return centroids(X, np.zeros(len(X), np.int64))[0]
+    everyone: Floats = centroids(X, np.zeros(len(X), np.int64))[0]
+    return everyone
 
 
 def farthest_first(X: Floats) -> Ints:

@@ -95,7 +95,7 @@ class _Groups:
             values=np.empty((tiles, p, SIZE)),
             group=np.empty((tiles, SIZE), np.int64),
             weight=np.empty((tiles, SIZE)),
-            count=np.zeros(tiles, np.int64),
+            filled=np.zeros(tiles, np.int64),
             box=np.repeat([np.inf, -np.inf], p * tiles).reshape(2, p, tiles),
         )
         order = close_together(self._centroids[:settled], np.arange(settled))

@@ -47,9 +47,10 @@ def _gamma(value: Any) -> Any:
         numbers = [float(part) for part in value.split(",")]
         return _gamma(numbers if len(numbers) > 1 else numbers[0])
     if isinstance(value, Real) and not isinstance(value, bool):
-        if not (math.isfinite(value) and value >= 0):
+        number = float(value)
+        if not (math.isfinite(number) and number >= 0):
             raise ValueError
-        return float(value)
+        return number
     numbers = [_gamma(v) for v in value]
     if not numbers or not all(isinstance(v, float) for v in numbers):
         raise ValueError
@@ -61,7 +62,7 @@ class Method:
     """A line of the registry."""
 
     name: str
-    function: str  # module:function, below coterie.methods
+    function: str  # module:function, below coterie.algorithms
     what: str
     paper: str
     cost: str
@@ -92,11 +93,14 @@ class Method:
         return out
 
 
-_SURVEY = "Solanas, Domingo-Ferrer & Martínez-Ballesté 2006"
+_DM02 = "Domingo-Ferrer & Mateo-Sanz 2002, doi:10.1109/69.979982"
+_SURVEY = "Domingo-Ferrer, Solanas & Martínez-Ballesté 2006 (IEEE GrC)"
 _DSS08 = "Domingo-Ferrer, Sebé & Solanas 2008, doi:10.1016/j.camwa.2007.04.034"
 _SMD06 = "Solanas & Martínez-Ballesté 2006 (COMPSTAT)"
 _TR18 = "Thaeter & Reischuk 2018, doi:10.18420/sicherheit2018_05"
-_GAMMA = Parameter("auto", "gain factor", "a number >= 0, a list of them, or 'auto' (0.0 to 2.0 in steps of 0.1)", _gamma)
+_GAMMA = Parameter(
+    "auto", "gain factor", "a number >= 0, a list of them, or 'auto' (0.0 to 2.0 in steps of 0.1)", _gamma
+)
 
 METHODS: dict[str, Method] = {
     m.name: m
@@ -104,8 +108,9 @@ METHODS: dict[str, Method] = {
         Method("auto", "auto:auto", "the least loss of mdav, mdav* and v-mdav; above 10,000 records mdav*",
                "this package", "that of the methods it runs", "heuristic", compares=True),
         Method("md", "md:md", "two groups at a time around the two records farthest apart",
-               "Domingo-Ferrer & Mateo-Sanz 2002, doi:10.1109/69.979982; " + _SURVEY, "O(n³p/k) worst, mostly far less", "heuristic"),
-        Method("mdav", "mdav:mdav", "two groups at a time around the record farthest from the centroid and its opposite",
+               _DM02 + "; " + _SURVEY, "O(n³p/k) worst, mostly far less", "heuristic"),
+        Method("mdav", "mdav:mdav",
+               "two groups at a time around the record farthest from the centroid, and the one farthest from that",
                _SURVEY + "; " + _DSS08, "O(n²p/k)", "heuristic"),
         Method("mdav1", "mdav:mdav1", "one group at a time around the record farthest from the centroid of the rest",
                _DSS08 + ", section 6", "O(n²p/k)", "heuristic"),

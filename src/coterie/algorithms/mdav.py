@@ -1,7 +1,8 @@
 """MDAV, maximum distance to average vector, and its one-sided variant.
 
-Sources: Solanas, Domingo-Ferrer, Martínez-Ballesté (2006), A survey on microaggregation, section IV; Domingo-Ferrer,
-Sebé, Solanas (2008), Computers & Mathematics with Applications 55(4), section 6, doi 10.1016/j.camwa.2007.04.034.
+Sources: Domingo-Ferrer, Solanas, Martínez-Ballesté (2006), Privacy in statistical databases: k-anonymity through
+microaggregation, section IV; Domingo-Ferrer, Sebé, Solanas (2008), Computers & Mathematics with Applications 55(4),
+section 6, doi 10.1016/j.camwa.2007.04.034.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..kernels import exact_sum, tiles
-from ..progress import advance
+from ..progress import done
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -61,7 +61,8 @@ class FreeRecords:
 
     def farthest_pair(self) -> int:
         """The lowest record r at an end of a longest pair of free records; its partner is `farthest(X[r])`."""
-        return tiles.farthest_pair(self.tiles)
+        outermost = np.argsort(-self.tiles.box[1, -2])
+        return tiles.farthest_pair(self.tiles, outermost)
 
     def take(self, records: Ints) -> None:
         """Take records out: they are free no longer."""
@@ -90,7 +91,7 @@ class FreeRecords:
         if 2 * self._free < len(self._order):  # the tiles are half empty: close the ranks
             self._order = self._order[self.tiles.place[self._order] >= 0]
             self._fill()
-        advance(m)
+        done(m)
 
     def _fill(self) -> None:
         """Put the free records, in their order, into new tiles."""
@@ -100,7 +101,7 @@ class FreeRecords:
         self.tiles = tiles.Tiles(
             values=np.empty((t, p + 2, tiles.SIZE)),
             record=np.empty((t, tiles.SIZE), np.int64),
-            count=np.empty(t, np.int64),
+            filled=np.empty(t, np.int64),
             box=np.empty((2, p + 2, t)),
             place=np.full(len(self.X), -1),
             anchor=self.X[self._order].mean(axis=0) if self._free else np.zeros(p),

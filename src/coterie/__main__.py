@@ -1,0 +1,5 @@
+"""python -m coterie."""
+
+from .cli import main
+
+main()

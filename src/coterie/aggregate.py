@@ -1,0 +1,69 @@
+"""From a partition to released values: every record of a group gets the group's centre, the same to the last bit."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .errors import CoterieError
+from .tables import Numbers
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+def group_centres(X: Floats, labels: Ints, centre: str) -> Floats:
+    """The centre of each group, a row a group: the mean, or the median of every column.
+
+    A mean takes a second pass over what the first left (offsets are no harm) and stays within its group's values, so that
+    equal values have exactly that value as their mean.
+    """
+    order = np.argsort(labels, kind="stable")
+    sizes = np.bincount(labels)
+    starts = np.concatenate(([0], np.cumsum(sizes)[:-1]))
+    if centre == "mean":
+        x, m = X[order], sizes[:, None]
+        mean = np.add.reduceat(x, starts, axis=0) / m
+        mean += np.add.reduceat(x - np.repeat(mean, sizes, axis=0), starts, axis=0) / m
+        return np.clip(mean, np.minimum.reduceat(x, starts, axis=0), np.maximum.reduceat(x, starts, axis=0))
+    out = np.empty((len(sizes), X.shape[1]))
+    for j in range(X.shape[1]):
+        x = X[np.lexsort((X[:, j], labels)), j]
+        low, high = x[starts + (sizes - 1) // 2], x[starts + sizes // 2]
+        out[:, j] = low + (high - low) / 2
+    return out
+
+
+def release(numbers: Numbers, labels: Ints, centre: str, rounding: str | int | None) -> Any:
+    """The table with every record at its group's centre, in the units, and of the kind, of the input."""
+    centres = group_centres(numbers.values, labels, centre)
+    columns = [_typed(numbers, j, _rounded(centres[:, j], rounding))[labels] for j in range(centres.shape[1])]
+    if rounding == "integers":
+        columns = [_as_integers(numbers, j, column) for j, column in enumerate(columns)]
+    return numbers.like(columns)
+
+
+def _rounded(x: Floats, rounding: str | int | None) -> Floats:
+    return np.round(x, rounding) if isinstance(rounding, int) else x
+
+
+def _typed(numbers: Numbers, j: int, x: Floats) -> NDArray[Any]:
+    """Floats keep their width; everything else is released as float64."""
+    dtype = numbers.dtypes[j]
+    return x.astype(dtype) if dtype is not None and dtype.kind == "f" else x
+
+
+def _as_integers(numbers: Numbers, j: int, x: NDArray[Any]) -> NDArray[Any]:
+    """Integer columns come back as integers of their type, rounded half to even."""
+    if not numbers.is_integer(j):
+        return x
+    if np.abs(x).max() >= 2**53:
+        raise CoterieError(
+            "rounding='integers' needs values that a float holds exactly, below 2**53.",
+            f"larger ones in column '{numbers.names[j]}'",
+            "use another unit, or rounding=None.",
+        )
+    rounded: NDArray[Any] = np.rint(x).astype(numbers.dtypes[j])
+    return rounded

@@ -1,0 +1,1 @@
+"""The methods: one file a family, one line each in `registry.py`. (`coterie.methods()` lists them.)"""

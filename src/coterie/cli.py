@@ -1,0 +1,194 @@
+"""The command line: a thin face of the library. Results go to files, facts to stderr, JSON to stdout.
+
+Exit codes: 0 done; 1 a published cell that must come out does not; 2 usage or input; 70 a bug in Coterie; 130 interrupted.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import traceback
+from pathlib import Path
+from typing import Annotated, Any, Optional
+
+import typer
+
+from ._version import __version__
+from .errors import CoterieError
+
+app = typer.Typer(
+    name="coterie",
+    help="Microaggregation: every record hides in a group of at least k, with the least information lost.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,  # its tracebacks show the values of variables
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        print(f"coterie {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _coterie(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
+    ] = False,  # noqa: ARG001
+) -> None: ...
+
+
+@app.command()
+def methods(json_: Annotated[bool, typer.Option("--json", help="As JSON.")] = False) -> None:
+    """List the methods: name, what it is, paper, cost, promise, parameters."""
+    from .partition import methods as registry
+
+    if json_:
+        print(json.dumps(registry().rows(), indent=2, ensure_ascii=False))
+    else:
+        _console().print(registry())
+
+
+@app.command()
+def microaggregate(
+    file: Annotated[Path, typer.Argument(help="A CSV or Parquet file of numbers, with column names.")],
+    k: Annotated[int, typer.Option("-k", help="The least number of records in a group, at least 2.")],
+    output: Annotated[Path, typer.Option("-o", "--output", help="Where the aggregated file goes (.csv or .parquet).")],
+    columns: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(help="The columns to aggregate, with commas between; the others are left out of the output."),
+    ] = None,
+    method: Annotated[str, typer.Option(help="A name that 'coterie methods' lists.")] = "auto",
+    param: Annotated[
+        Optional[list[str]],  # noqa: UP045
+        typer.Option(help="A parameter of the method, as NAME=VALUE, such as gamma=0.2; may be repeated."),
+    ] = None,
+    standardize: Annotated[
+        bool, typer.Option(help="Whether columns are standardized before distances are taken.")
+    ] = True,
+    centre: Annotated[str, typer.Option(help="What stands for a group: mean or median.")] = "mean",
+    distortion: Annotated[str, typer.Option(help="Loss by squared or euclidean distances.")] = "squared",
+    diversity: Annotated[str, typer.Option(help="Loss held against distances to the centre, or pairwise.")] = "centre",
+    rounding: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(help="'integers' rounds integer columns; a number rounds all to so many decimals."),
+    ] = None,
+    labels: Annotated[bool, typer.Option("--labels", help="Write each record's group instead of the values.")] = False,
+    delimiter: Annotated[str, typer.Option(help="What stands between the fields of a CSV file.")] = ",",
+    force: Annotated[bool, typer.Option("--force", help="Replace the output if it exists.")] = False,
+    json_: Annotated[bool, typer.Option("--json", help="Print the facts as JSON on stdout.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", help="Print nothing on stderr but errors.")] = False,
+) -> None:
+    """Microaggregate a numeric file: the researcher's face. Loss, group sizes and time go to stderr."""
+    from .files import check_writable, read_table, write_table
+    from .partition import microaggregate as run
+
+    params = _params(param)
+    if len(delimiter) != 1:
+        raise CoterieError("--delimiter must be one character.", f"{len(delimiter)} characters")
+    check_writable(output, file, force)
+    table, left_out = read_table(file, _names(columns), delimiter)
+    result = run(
+        table,
+        k,
+        method,
+        standardize=standardize,
+        centre=centre,  # type: ignore[arg-type]
+        distortion=distortion,  # type: ignore[arg-type]
+        diversity=diversity,  # type: ignore[arg-type]
+        rounding=_rounding(rounding),  # type: ignore[arg-type]
+        progress=sys.stderr.isatty() and not quiet,
+        **params,
+    )
+    write_table(_labels_table(result.labels) if labels else result.data, output, delimiter)
+    if not quiet:
+        print(result, file=sys.stderr)
+        if left_out:
+            print(f"left out        {len(left_out)} columns that --columns does not name", file=sys.stderr)
+        print(f"written         {output}{' (the groups of the records)' if labels else ''}", file=sys.stderr)
+    if json_:
+        print(json.dumps(result.facts(), indent=2, ensure_ascii=False))
+
+
+@app.command()
+def reproduce(
+    table: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(help="Only tables whose name holds this, such as 'mdav-star-2018' or 'table 5'."),
+    ] = None,
+    data: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option(help="The folder of the CASC files; else COTERIE_CASC_DIR says it."),
+    ] = None,
+    json_: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
+) -> None:
+    """Recompute the tables of the five papers and print them beside ours. Exit code 1 if a cell is not as it must be."""
+    from .reproduce import report, tables
+
+    cells = tables.reproduce(table, data, show_progress=sys.stderr.isatty())
+    if json_:
+        print(json.dumps(report.as_json(cells), indent=2, ensure_ascii=False))
+    else:
+        report.show(cells, _console())
+    if report.failed(cells):
+        raise typer.Exit(1)
+
+
+def _console() -> Any:
+    """A terminal, or a text wide enough for the tables where there is none."""
+    from rich.console import Console
+
+    return Console() if sys.stdout.isatty() else Console(width=int(os.environ.get("COLUMNS", "160")))
+
+
+def _names(columns: str | None) -> list[str] | None:
+    """The names in a list with commas; a name that holds one can be quoted, as in CSV."""
+    if columns is None:
+        return None
+    import csv
+
+    return [name.strip() for name in next(csv.reader([columns], skipinitialspace=True), [])]
+
+
+def _params(param: list[str] | None) -> dict[str, str]:
+    params = {}
+    for text in param or ():
+        name, equals, value = text.partition("=")
+        if not equals or not name:
+            raise CoterieError("--param must be NAME=VALUE.", f"'{text}'", "for example --param gamma=0.2")
+        if name in params:
+            raise CoterieError("A parameter can be given once.", f"'{name}' twice")
+        params[name] = value
+    return params
+
+
+def _rounding(text: str | None) -> str | int | None:
+    try:
+        return text if text is None or text == "integers" else int(text)
+    except ValueError:
+        return text  # the library says what it must be
+
+
+def _labels_table(labels: Any) -> Any:
+    import pyarrow as pa
+
+    return pa.table({"group": labels})
+
+
+def main() -> None:
+    """Run the command line. No traceback, and no message that could hold a record's value, reaches the terminal."""
+    try:
+        app()
+    except CoterieError as error:
+        print(f"coterie: {error}", file=sys.stderr)
+        raise SystemExit(2) from None
+    except KeyboardInterrupt:
+        print("coterie: interrupted; nothing was written.", file=sys.stderr)
+        raise SystemExit(130) from None
+    except Exception as error:
+        where = traceback.extract_tb(error.__traceback__)[-1]
+        place = f"{Path(where.filename).name}:{where.lineno}"
+        print(f"coterie: a bug: {type(error).__name__} at {place}. Nothing was written.", file=sys.stderr)
+        raise SystemExit(70) from None

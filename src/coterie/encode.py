@@ -1,0 +1,53 @@
+"""From numbers to the matrix that the methods group: float64, C order, finite, standardized, of a safe magnitude."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Matrix:
+    """What the methods see.
+
+    Attributes
+    ----------
+    values : ndarray of shape (n, p)
+        The records.
+    unit : float
+        What 1.0 in `values` stands for: 1.0, unless the data, left as they are, would overflow or vanish when squared.
+    """
+
+    values: Floats
+    unit: float
+
+
+def encode(X: Floats, standardize: bool) -> Matrix:
+    """Standardize every column to mean 0 and variance 1 (ddof 0), or leave the columns as they are.
+
+    A constant column becomes 0. Distances between unstandardized records are scaled by a power of two where their
+    squares would leave the range of a double: the groups stay the same, since such a scaling is exact.
+    """
+    if standardize:
+        columns = [_standardized(np.ascontiguousarray(X[:, j])) for j in range(X.shape[1])]
+        return Matrix(np.ascontiguousarray(np.column_stack(columns)), 1.0)
+    largest = float(np.abs(X).max())
+    if largest == 0.0 or 1e-100 < largest < 1e100:
+        return Matrix(X.copy(), 1.0)
+    unit = math.ldexp(1.0, math.frexp(largest)[1])
+    return Matrix(X / unit, unit)
+
+
+def _standardized(x: Floats) -> Floats:
+    """Mean 0, variance 1, whatever the offset and the scale of x."""
+    if x.min() == x.max():  # decided before any rounding: 0.1, averaged, is not always 0.1
+        return np.zeros(len(x))
+    x = x / math.ldexp(1.0, math.frexp(float(np.abs(x).max()))[1])  # neither sums nor squares can overflow
+    x = x - x.mean()
+    x = x / np.abs(x).max()
+    return x / math.sqrt(float(np.mean(x * x)))

@@ -1,1 +1,0 @@
-"""The methods: one file a family, one line each in `registry.py`."""

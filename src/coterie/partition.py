@@ -1,0 +1,238 @@
+"""microaggregate: checks, trivial cases, the method, canonical labels, and the result."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from numbers import Integral
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import progress as progress_
+from .aggregate import release
+from .algorithms.registry import METHODS, Found, Method, find
+from .encode import Matrix, encode
+from .errors import CoterieError
+from .measures import loss
+from .result import Methods, Result
+from .tables import read
+
+Ints = NDArray[np.int64]
+
+CENTRES = ("mean", "median")
+DISTORTIONS = ("squared", "euclidean")
+DIVERSITIES = ("centre", "pairwise")
+
+
+def microaggregate(
+    X: Any,
+    k: int,
+    method: str = "auto",
+    *,
+    standardize: bool = True,
+    centre: Literal["mean", "median"] = "mean",
+    distortion: Literal["squared", "euclidean"] = "squared",
+    diversity: Literal["centre", "pairwise"] = "centre",
+    rounding: Literal["integers"] | int | None = None,
+    random_state: int | np.random.Generator | None = 0,
+    progress: bool = False,
+    **params: Any,
+) -> Result:
+    """Group records into groups of at least k and replace each by its group's centre.
+
+    Parameters
+    ----------
+    X : ndarray, pandas or polars DataFrame, pyarrow Table
+        Records by numeric columns, without missing values. All columns are grouped together and replaced.
+    k : int
+        The least number of records in a group, at least 2 and at most the number of records.
+    method : str
+        A name of `coterie.methods()`. A named method gives exactly its paper's result.
+    standardize : bool
+        Whether distances are taken between columns of mean 0 and variance 1, or between the columns as they are.
+    centre : {"mean", "median"}
+        What stands for a group: the mean, or the median of every column.
+    distortion : {"squared", "euclidean"}
+        Whether `information_loss` sums squared or plain distances; also what "auto" and a list of gammas minimize.
+    diversity : {"centre", "pairwise"}
+        Whether it is held against the distances to the centre of all or those between all pairs of records. Pairs of
+        plain distances take O(n² p) time.
+    rounding : None, "integers" or int
+        None releases centres as they are (integer columns come back as floats); "integers" rounds integer columns, half
+        to even, and keeps their type; a number rounds all columns to so many decimals.
+    random_state : int, Generator or None
+        The seed of randomized methods. The result of the others is the same for any.
+    progress : bool
+        Whether to show a progress bar.
+    **params
+        The method's own parameters, as `coterie.methods()` lists them.
+
+    Returns
+    -------
+    Result
+        Labels, the aggregated table in the container and units of X, and what was lost.
+
+    Raises
+    ------
+    CoterieError
+        If an argument is not as described. The message never holds a record's value.
+
+    Notes
+    -----
+    The options centre, distortion and diversity are the model of Thaeter and Reischuk (2018), section 1,
+    doi 10.18420/sicherheit2018_05. They say what is released and how loss is measured; the way in which a method
+    builds its groups is its paper's.
+
+    Examples
+    --------
+    >>> import coterie as ct
+    >>> companies = ct.datasets.load_companies()
+    >>> r = ct.microaggregate(companies.X, k=3, method="mdav")
+    >>> r.sizes
+    array([3, 5, 3])
+    """
+    began = time.perf_counter()
+    chosen = find(method)
+    params = chosen.check(params)
+    k = check_k(k)
+    _check_options(standardize, centre, distortion, diversity, rounding, progress)
+    rng = _generator(random_state)
+    numbers = read(X)
+    _check_enough(len(numbers.values), k)
+    matrix = encode(numbers.values, standardize)
+    with progress_.bar(progress):
+        progress_.more(len(numbers.values))
+        labels, found = _group(matrix, k, chosen, params, rng, centre, distortion)
+    data = release(numbers, labels, centre, rounding)
+    return Result(
+        labels=labels,
+        data=data,
+        method=chosen.name,
+        k=k,
+        params={**params, **found},
+        options={
+            "standardize": standardize,
+            "centre": centre,
+            "distortion": distortion,
+            "diversity": diversity,
+            "rounding": rounding,
+        },
+        columns=numbers.names,
+        **_measures(matrix, labels, centre, distortion, diversity),
+        seconds=time.perf_counter() - began,
+    )
+
+
+def methods() -> Methods:
+    """The registry: what each method is, its paper, cost, promise and parameters."""
+    return Methods(METHODS.values())
+
+
+def check_k(k: Any) -> int:
+    """K as an int, if it is one and at least 2."""
+    if not isinstance(k, Integral) or isinstance(k, bool):
+        raise CoterieError("k must be an integer.", f"an object of type {type(k).__name__}")
+    if k < 2:
+        raise CoterieError("k must be at least 2.", f"k = {k}", "a group of one hides nobody.")
+    return int(k)
+
+
+def _check_enough(n: int, k: int) -> None:
+    if n < k:
+        raise CoterieError(
+            "There must be at least k records.",
+            f"{n} sample{'s' if n > 1 else ''} (n_samples={n}) and k = {k}",
+            "take a smaller k, or don't release these records.",
+        )
+
+
+def _check_options(
+    standardize: Any, centre: Any, distortion: Any, diversity: Any, rounding: Any, progress: Any
+) -> None:
+    flags = {"standardize": standardize, "progress": progress}
+    choices = {
+        "centre": (centre, CENTRES),
+        "distortion": (distortion, DISTORTIONS),
+        "diversity": (diversity, DIVERSITIES),
+    }
+    for name, value in flags.items():
+        if not isinstance(value, (bool, np.bool_)):
+            raise CoterieError(f"'{name}' must be True or False.", f"an object of type {type(value).__name__}")
+    for name, (value, allowed) in choices.items():
+        if not isinstance(value, str) or value not in allowed:
+            shown = repr(value) if isinstance(value, str) else f"an object of type {type(value).__name__}"
+            raise CoterieError(f"'{name}' must be {' or '.join(map(repr, allowed))}.", shown)
+    decimals = isinstance(rounding, Integral) and not isinstance(rounding, bool) and abs(int(rounding)) <= 300
+    if not (rounding is None or decimals or (isinstance(rounding, str) and rounding == "integers")):
+        raise CoterieError(
+            "'rounding' must be None, 'integers' or a number of decimals.",
+            repr(rounding)
+            if isinstance(rounding, (str, int, float))
+            else f"an object of type {type(rounding).__name__}",
+        )
+
+
+def _generator(random_state: Any) -> np.random.Generator:
+    try:
+        if isinstance(random_state, (bool, float)):
+            raise TypeError
+        return np.random.default_rng(random_state)
+    except (TypeError, ValueError):
+        got = f"an object of type {type(random_state).__name__}"
+        raise CoterieError("'random_state' must be an integer >= 0, a numpy Generator or None.", got) from None
+
+
+class _Grouping(NamedTuple):
+    labels: Ints
+    found: Mapping[str, Any]
+
+
+def _group(
+    matrix: Matrix,
+    k: int,
+    method: Method,
+    params: Mapping[str, Any],
+    rng: np.random.Generator,
+    centre: str,
+    distortion: str,
+) -> _Grouping:
+    """Run the method, unless there is only one way to group; number the groups by first appearance."""
+    n = len(matrix.values)
+    if n < 2 * k:
+        return _Grouping(np.zeros(n, np.int64), {})
+    own = dict(params)
+    if method.compares:
+        own["loss"] = lambda labels: loss.distortion(matrix.values, labels, centre, distortion)
+    if method.randomized:
+        own["rng"] = rng
+    found = method.load()(matrix.values, k, **own)
+    labels, chosen = found if isinstance(found, Found) else Found(found, {})
+    return _Grouping(_by_first_appearance(labels), chosen)
+
+
+def _by_first_appearance(labels: Ints) -> Ints:
+    _, first, inverse = np.unique(labels, return_index=True, return_inverse=True)
+    number = np.empty(len(first), np.int64)
+    number[np.argsort(first)] = np.arange(len(first))
+    return number[inverse]
+
+
+def _measures(matrix: Matrix, labels: Ints, centre: str, distortion: str, diversity: str) -> dict[str, float]:
+    """The sums behind every loss of the result, in the units of the data that were grouped."""
+    X, unit = matrix.values, matrix.unit
+    sse, sst = loss.distortion(X, labels, centre), loss.diversity(X, centre)
+    sde, sdt = loss.distortion(X, labels, centre, "euclidean"), loss.diversity(X, centre, "euclidean")
+    lost = sse if distortion == "squared" else sde
+    whole = loss.diversity(X, centre, distortion, diversity)
+    power = unit * unit if distortion == "squared" else unit
+    return {
+        "sse": sse * unit * unit,
+        "sst": sst * unit * unit,
+        "loss": loss.percent(sse, sst),
+        "loss_euclidean": loss.percent(sde, sdt),
+        "distortion": lost * power,
+        "diversity": whole * power,
+        "information_loss": loss.percent(lost, whole),
+    }

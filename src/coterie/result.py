@@ -1,0 +1,222 @@
+"""What microaggregate returns, and how it shows itself: never a record's value."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from html import escape
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .algorithms.registry import Method
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Result:
+    """A microaggregated table and what it cost.
+
+    Attributes
+    ----------
+    labels : ndarray of int64
+        The group of each record, numbered by first appearance.
+    data
+        The aggregated table, in the container and the units of the input.
+    sse, sst : float
+        Sum of squared distances of the records to their groups' centres, and to the centre of all; of the standardized
+        columns, unless standardize=False.
+    loss : float
+        100 sse / sst: the share of the variation that is lost, in percent.
+    loss_euclidean : float
+        The same with distances not squared (L_E).
+    distortion, diversity, information_loss : float
+        The same by the options `distortion` and `diversity`; without these, sse, sst and loss once more.
+    method, k, params, options
+        What was done; `params` holds what the method chose, such as gamma.
+    columns : tuple of str
+    seconds : float
+        Wall time, compilation included.
+    """
+
+    labels: NDArray[np.int64]
+    data: Any
+    method: str
+    k: int
+    params: Mapping[str, Any]
+    options: Mapping[str, Any]
+    columns: tuple[str, ...]
+    sse: float
+    sst: float
+    loss: float
+    loss_euclidean: float
+    distortion: float
+    diversity: float
+    information_loss: float
+    seconds: float = field(default=0.0)
+
+    @cached_property
+    def sizes(self) -> NDArray[np.int64]:
+        """The number of records in each group."""
+        return np.bincount(self.labels)
+
+    def facts(self) -> dict[str, Any]:
+        """What there is to say, without a record's value: the same in text, HTML and JSON."""
+        sizes, counts = np.unique(self.sizes, return_counts=True)
+        return {
+            "method": self.method,
+            "params": {name: list(v) if isinstance(v, tuple) else v for name, v in self.params.items()},
+            "options": dict(self.options),
+            "k": self.k,
+            "records": len(self.labels),
+            "columns": len(self.columns),
+            "groups": len(self.sizes),
+            "sizes": {int(size): int(count) for size, count in zip(sizes, counts, strict=True)},
+            "sse": self.sse,
+            "sst": self.sst,
+            "loss": self.loss,
+            "loss_euclidean": self.loss_euclidean,
+            "distortion": self.distortion,
+            "diversity": self.diversity,
+            "information_loss": self.information_loss,
+            "seconds": self.seconds,
+        }
+
+    def __str__(self) -> str:
+        """The facts in a few lines."""
+        width = max(len(name) for name, _, _ in self._lines())
+        return "\n".join(f"{n:<{width}}  {value}{f'  ({w})' if w else ''}" for n, value, w in self._lines())
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        """The facts as a small table, for notebooks."""
+        rows = "".join(
+            f"<tr><th style='text-align:left'>{escape(n)}</th><td style='text-align:left'>{escape(value)}</td>"
+            f"<td style='text-align:left;opacity:.7'>{escape(w)}</td></tr>"
+            for n, value, w in self._lines()
+        )
+        return f"<table>{rows}</table>{self._sizes_svg()}"
+
+    def _lines(self) -> list[tuple[str, str, str]]:
+        """Name, value, and the value in plain words."""
+        sizes = self.sizes
+        some = f"{sizes.min()}" if sizes.min() == sizes.max() else f"{sizes.min()} to {sizes.max()}"
+        lines = [
+            ("method", _called(self.method, self.params), ""),
+            ("records", f"{len(self.labels):,} in {len(self.columns)} columns", ""),
+            ("groups", f"{len(sizes):,} of {some} records", f"every record hides among at least {self.k}"),
+            ("loss", f"{self.loss:.4g} %", "of the variation in the table is gone: 100 SSE / SST"),
+            ("loss_euclidean", f"{self.loss_euclidean:.4g} %", "the same with distances not squared"),
+            ("sse, sst", f"{self.sse:.6g}, {self.sst:.6g}", self._measured_on()),
+        ]
+        if (self.options["distortion"], self.options["diversity"]) != ("squared", "centre"):
+            model = f"{self.options['distortion']} distances over {self.options['diversity']} diversity"
+            lines.append(("information_loss", f"{self.information_loss:.4g} %", model))
+        lines.append(("seconds", f"{self.seconds:.3g}", ""))
+        return lines
+
+    def _measured_on(self) -> str:
+        columns = "standardized columns" if self.options["standardize"] else "columns as they are"
+        return columns + (", about medians" if self.options["centre"] == "median" else "")
+
+    def _sizes_svg(self) -> str:
+        """How many groups there are of each size, as bars."""
+        sizes, counts = np.unique(self.sizes, return_counts=True)
+        if len(sizes) > 40:
+            counts, edges = np.histogram(self.sizes, bins=40)
+            sizes = edges[:-1].astype(np.int64)
+        step = 600 // max(len(sizes), 12)
+        bars = "".join(
+            f"<rect x='{i * step + 2}' y='{70 - 60 * c / counts.max():.1f}' width='{step - 4}' "
+            f"height='{60 * c / counts.max():.1f}' fill='#4477aa'><title>{c} groups of {s}</title></rect>"
+            + (
+                f"<text x='{i * step + step / 2}' y='84' font-size='11' text-anchor='middle'>{s}</text>"
+                if step > 18
+                else ""
+            )
+            for i, (s, c) in enumerate(zip(sizes, counts, strict=True))
+        )
+        words = "<text x='0' y='100' font-size='11'>records in a group (height: how many groups)</text>"
+        return (
+            f"<svg width='600' height='104' viewBox='0 0 600 104' role='img' aria-label='group sizes' "
+            f"font-family='sans-serif' fill='currentColor'>{bars}{words}</svg>"
+        )
+
+
+def _called(method: str, params: Mapping[str, Any]) -> str:
+    """The method as a person would write it: v-mdav (gamma = 0.3, the best of 21)."""
+    parts: list[str] = []
+    for name, value in params.items():
+        if name == "tried":
+            parts[-1:] = [f"{parts[-1]}, the best of {len(value)}"] if parts else []
+        elif name == "method":
+            method = f"{method}, which chose {value}"
+        else:
+            parts.append(f"{name} = {value}")
+    return method + (f" ({', '.join(parts)})" if parts else "")
+
+
+class Methods:
+    """The registry as a table: iterate over it, or let it print itself."""
+
+    def __init__(self, methods: Iterable[Method]) -> None:
+        self._methods = list(methods)
+
+    def __iter__(self) -> Iterator[Method]:
+        return iter(self._methods)
+
+    def __len__(self) -> int:
+        return len(self._methods)
+
+    def __getitem__(self, name: str) -> Method:
+        """The method of that name or alias."""
+        from .algorithms.registry import find
+
+        return find(name)
+
+    def rows(self) -> list[dict[str, str]]:
+        """One dictionary a method."""
+        return [
+            {
+                "name": " or ".join((m.name, *m.aliases)),
+                "what": m.what,
+                "paper": m.paper,
+                "cost": m.cost,
+                "promise": m.promise,
+                "parameters": "; ".join(f"{n} = {p.default}: {p.must_be}" for n, p in m.parameters.items()),
+            }
+            for m in self._methods
+        ]
+
+    def __repr__(self) -> str:
+        """The table as text."""
+        from io import StringIO
+
+        from rich.console import Console
+
+        out = StringIO()
+        Console(file=out, width=150).print(self)
+        return out.getvalue()
+
+    def __rich__(self) -> Any:
+        """The table for a terminal."""
+        from rich import box
+        from rich.table import Table
+
+        table = Table(box=box.SIMPLE_HEAD, show_lines=False, pad_edge=False)
+        for name in self.rows()[0]:
+            table.add_column(name, overflow="fold", no_wrap=name == "name")
+        for row in self.rows():
+            table.add_row(*row.values())
+        return table
+
+    def _repr_html_(self) -> str:
+        """The table for a notebook."""
+        head = "".join(f"<th style='text-align:left'>{escape(n)}</th>" for n in self.rows()[0])
+        body = "".join(
+            "<tr>" + "".join(f"<td style='text-align:left'>{escape(v)}</td>" for v in row.values()) + "</tr>"
+            for row in self.rows()
+        )
+        return f"<table><tr>{head}</tr>{body}</table>"

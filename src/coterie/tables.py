@@ -1,0 +1,164 @@
+"""Tables in and out: NumPy arrays, pandas, polars and pyarrow, through narwhals; the same kind comes out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import NDArray
+
+from .errors import CoterieError
+
+Floats = NDArray[np.float64]
+LARGEST = 1e300  # beyond it, a sum of a few values is no number any more
+
+
+@dataclass(frozen=True, eq=False)
+class Numbers:
+    """A numeric table: its values as one matrix, and what is needed to give a table of the same kind back."""
+
+    values: Floats
+    names: tuple[str, ...]
+    dtypes: tuple[np.dtype[Any] | None, ...]  # where the column is of a float or integer type of NumPy's
+    source: Any  # the narwhals frame, or None for an array
+
+    def is_integer(self, j: int) -> bool:
+        """Whether column j holds integers by its type."""
+        dtype = self.dtypes[j]
+        return dtype is not None and dtype.kind in "iu"
+
+    def like(self, columns: Sequence[NDArray[Any]]) -> Any:
+        """A table of the same kind, with the same index, names and order, holding these columns."""
+        if self.source is None:
+            return np.column_stack(columns)
+        frame = self.source
+        make = [
+            nw.new_series(name=n, values=c, backend=frame.implementation)
+            for n, c in zip(frame.columns, columns, strict=True)
+        ]
+        return nw.to_native(frame.with_columns(*make))
+
+
+def read(X: Any) -> Numbers:
+    """Check a table and read its numbers."""
+    frame = _as_frame(X)
+    numbers = _from_array(X) if frame is None else _from_frame(frame)
+    n, p = numbers.values.shape
+    if p == 0:
+        raise CoterieError("X must have at least one column.", f"{n} records and 0 columns (0 features)")
+    if n == 0:
+        raise CoterieError("X must hold records.", f"0 records (n_samples=0) and {p} columns")
+    _check_finite(numbers)
+    return numbers
+
+
+def _as_frame(X: Any) -> Any:
+    """X as a narwhals frame; None where it is no frame."""
+    if isinstance(X, np.ndarray):
+        return None
+    try:
+        frame = nw.from_native(X, pass_through=True, allow_series=True)
+    except Exception:
+        _check_names([str(c) for c in getattr(X, "column_names", getattr(X, "columns", ()))])  # the usual reason
+        raise CoterieError("X must be a table that narwhals can read.", _kind(X)) from None
+    if isinstance(frame, nw.LazyFrame):
+        raise CoterieError("X must be in memory.", _kind(X), "call .collect() first.")
+    if isinstance(frame, nw.Series):
+        raise CoterieError("X must have two dimensions.", f"one column, {_kind(X)}", "call .to_frame() first.")
+    return frame if isinstance(frame, nw.DataFrame) else None
+
+
+def _from_frame(frame: Any) -> Numbers:
+    names = tuple(str(c) for c in frame.columns)
+    _check_names(names)
+    wrong = [n for n, dtype in zip(names, frame.schema.values(), strict=True) if not dtype.is_numeric()]
+    if wrong:
+        raise CoterieError(
+            "All columns must be numeric.",
+            f"{_listed(wrong)} of type {_listed_types(frame, wrong)}",
+            "leave these columns out, or turn them into numbers first.",
+        )
+    columns, dtypes = [], []
+    for name in frame.columns:
+        column = frame.get_column(name)
+        missing = int(column.null_count())
+        if missing:
+            raise _missing(str(name), missing)
+        dtypes.append(_numpy_dtype(column.dtype))
+        columns.append(np.asarray(column.cast(nw.Float64).to_numpy(), dtype=np.float64))
+    empty = np.empty((len(frame), 0))
+    return Numbers(np.ascontiguousarray(np.column_stack(columns)) if columns else empty, names, tuple(dtypes), frame)
+
+
+def _numpy_dtype(dtype: Any) -> np.dtype[Any] | None:
+    if dtype.is_integer() or dtype.is_float():
+        name = str(dtype).lower()
+        return np.dtype(name) if hasattr(np, name) else None
+    return None
+
+
+def _from_array(X: Any) -> Numbers:
+    if isinstance(X, np.ma.MaskedArray) and (masked := int(np.sum(np.ma.getmaskarray(X)))):
+        raise CoterieError("X must not have missing values.", f"{masked} masked values")
+    if hasattr(X, "toarray") and not isinstance(X, np.ndarray):
+        raise CoterieError("X must be dense.", _kind(X), "call .toarray() first.")
+    try:
+        array = np.asarray(X)
+    except Exception:
+        raise CoterieError("X must be a table of numbers.", _kind(X)) from None
+    if array.ndim != 2:
+        hint = "for a single column, X.reshape(-1, 1)." if array.ndim == 1 else None
+        raise CoterieError("X must have two dimensions, records and columns.", f"{array.ndim} dimensions", hint)
+    if array.dtype.kind not in "fiu":
+        hint = "X.astype(float), if all are numbers." if array.dtype.kind in "Ob" else None
+        raise CoterieError("X must hold real numbers.", f"an array of type {array.dtype}", hint)
+    p = array.shape[1]
+    names = tuple(str(j) for j in range(p))
+    return Numbers(np.array(array, dtype=np.float64, order="C"), names, (array.dtype,) * p, None)
+
+
+def _check_names(names: Sequence[str]) -> None:
+    twice = sorted({n for n in names if names.count(n) > 1})
+    if twice:
+        raise CoterieError("Column names must be unique.", f"{_listed(twice)} more than once")
+
+
+def _check_finite(numbers: Numbers) -> None:
+    for j, name in enumerate(numbers.names):
+        column = numbers.values[:, j]
+        nans, infinite = int(np.isnan(column).sum()), int(np.isinf(column).sum())
+        if nans:
+            raise _missing(name, nans)
+        if infinite:
+            raise CoterieError("All values must be finite.", f"{infinite} infinite values (inf) in column '{name}'")
+        if np.abs(column).max() > LARGEST:
+            raise CoterieError(
+                f"Values must be below {LARGEST:g} in magnitude.",
+                f"larger ones in column '{name}'",
+                "use another unit.",
+            )
+
+
+def _missing(name: str, count: int) -> CoterieError:
+    return CoterieError(
+        "X must not have missing values.",
+        f"{count} missing (NaN or null) in column '{name}'",
+        "drop these records or impute the values first.",
+    )
+
+
+def _listed(names: Sequence[str], most: int = 5) -> str:
+    shown = ", ".join(f"'{n}'" for n in names[:most])
+    return shown + (f" and {len(names) - most} more" if len(names) > most else "")
+
+
+def _listed_types(frame: Any, names: Sequence[str]) -> str:
+    types = {str(n): type(dtype).__name__ for n, dtype in zip(frame.columns, frame.schema.values(), strict=True)}
+    return ", ".join(sorted({types[n] for n in names}))
+
+
+def _kind(X: Any) -> str:
+    return f"an object of type {type(X).__module__.split('.')[0]}.{type(X).__name__}"
