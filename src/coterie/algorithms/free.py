@@ -77,13 +77,13 @@ class FreeRecords:
         self._gone(k)
         return members
 
-    def extend(self, members: Ints, most: int, gamma: float) -> Ints:
-        """Let a new group take more records, up to `most` in all, by the rule of V-MDAV."""
-        grown = np.empty(most, np.int64)
-        grown[: len(members)] = members
-        size = tiles.extend(self.tiles, self.X, grown, len(members), gamma)
-        self._gone(size - len(members))
-        return grown[:size]
+    def take_growing_group(self, r: int, k: int, gamma: float) -> Ints:
+        """Take r, the k - 1 free records nearest to it, and up to k - 1 more by the rule of V-MDAV."""
+        members = np.empty(2 * k - 1, np.int64)
+        members[0] = r
+        size = tiles.take_growing_group(self.tiles, self.X, members, k, gamma)
+        self._gone(size)
+        return members[:size]
 
     def _gone(self, m: int) -> None:
         """Keep the books after m records have been taken."""

@@ -49,10 +49,7 @@ def _v_mdav(X: NDArray[np.float64], k: int, gamma: float, order: NDArray[np.int6
             break
         if not free.is_free(r):
             continue
-        members = free.take_group(r, k)
-        if gamma > 0.0:
-            members = free.extend(members, 2 * k - 1, gamma)
-        labels[members] = g
+        labels[free.take_growing_group(r, k, gamma) if gamma > 0.0 else free.take_group(r, k)] = g
         g += 1
     join_nearest_centroid(X, labels, free.remaining())
     return labels

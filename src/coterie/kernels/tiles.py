@@ -262,12 +262,13 @@ def _one_nearest(tiles: Tiles, X: Floats, x: int, near_d2: Floats, near: Ints) -
 
 
 @kernel
-def extend(tiles: Tiles, X: Floats, members: Ints, size: int, gamma: float) -> int:
-    """Let the group members[:size] grow, up to all of `members`, as V-MDAV does; give its new size.
+def take_growing_group(tiles: Tiles, X: Floats, members: Ints, size: int, gamma: float) -> int:
+    """Take a group of `size`, as `take_group`, and let it grow up to all of `members` as V-MDAV does; give its size.
 
     The free record nearest to any member joins while its squared distance to the group is below gamma times that to its
     nearest other free record.
     """
+    take_group(tiles, X, members[:size])
     place = tiles.place
     near_d2, near = np.empty(2), np.empty(2, np.int64)
     closest, closest_d2 = np.empty_like(members), np.empty(members.shape[0])
