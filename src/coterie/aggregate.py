@@ -17,8 +17,8 @@ Ints = NDArray[np.int64]
 def group_centres(X: Floats, labels: Ints, centre: str) -> Floats:
     """The centre of each group, a row a group: the mean, or the median of every column.
 
-    A mean takes a second pass over what the first left (offsets are no harm) and stays within its group's values, so that
-    equal values have exactly that value as their mean.
+    A mean takes a second pass over what the first left (offsets are no harm) and stays within its group's values: equal
+    values have exactly that value as their mean.
     """
     order = np.argsort(labels, kind="stable")
     sizes = np.bincount(labels)

@@ -1,6 +1,6 @@
 """The command line: a thin face of the library. Results go to files, facts to stderr, JSON to stdout.
 
-Exit codes: 0 done; 1 a published cell that must come out does not; 2 usage or input; 70 a bug in Coterie; 130 interrupted.
+Exit codes: 0 done; 1 a published cell does not come out; 2 usage or input; 70 a bug in Coterie; 130 interrupted.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def _version(wanted: bool) -> None:
 def _coterie(
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
-    ] = False,  # noqa: ARG001
+    ] = False,
 ) -> None: ...
 
 
@@ -85,7 +85,7 @@ def microaggregate(
     from .files import check_writable, read_table, write_table
     from .partition import microaggregate as run
 
-    params = _params(param)
+    params: dict[str, Any] = _params(param)
     if len(delimiter) != 1:
         raise CoterieError("--delimiter must be one character.", f"{len(delimiter)} characters")
     check_writable(output, file, force)
@@ -124,7 +124,7 @@ def reproduce(
     ] = None,
     json_: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
 ) -> None:
-    """Recompute the tables of the five papers and print them beside ours. Exit code 1 if a cell is not as it must be."""
+    """Recompute the tables of the five papers, published and ours side by side. Exit code 1 if a cell is wrong."""
     from .reproduce import report, tables
 
     cells = tables.reproduce(table, data, show_progress=sys.stderr.isatty())

@@ -59,11 +59,14 @@ def _as_frame(X: Any) -> Any:
     """X as a narwhals frame; None where it is no frame."""
     if isinstance(X, np.ndarray):
         return None
+    unreadable = False
     try:
         frame = nw.from_native(X, pass_through=True, allow_series=True)
     except Exception:
+        unreadable = True
+    if unreadable:
         _check_names([str(c) for c in getattr(X, "column_names", getattr(X, "columns", ()))])  # the usual reason
-        raise CoterieError("X must be a table that narwhals can read.", _kind(X)) from None
+        raise CoterieError("X must be a table that narwhals can read.", _kind(X))
     if isinstance(frame, nw.LazyFrame):
         raise CoterieError("X must be in memory.", _kind(X), "call .collect() first.")
     if isinstance(frame, nw.Series):

@@ -208,8 +208,8 @@ def farthest(tiles: Tiles, q: Floats) -> int:
 def farthest_pair(tiles: Tiles, outermost: Ints) -> int:
     """Give r, the lowest free record at an end of a longest pair; -1 if none is free.
 
-    Tiles are paired by their reach, `outermost` first: once the anchor's bound falls below the longest pair, so does all
-    that follows.
+    Tiles are paired by their reach, `outermost` first: once the anchor's bound falls below the longest pair, so does
+    all that follows.
     """
     values, record, filled, box, _, _, centre, _ = tiles
     p = centre.shape[0]
@@ -254,7 +254,7 @@ def take_group(tiles: Tiles, X: Floats, members: Ints) -> None:
 
 
 @kernel
-def _one_nearest(tiles: Tiles, X: Floats, x: int, near_d2: Floats, near: Ints) -> tuple[int, float]:
+def _one_nearest(tiles: Tiles, X: Floats, x: int | np.int64, near_d2: Floats, near: Ints) -> tuple[int, float]:
     """Give the free record nearest to record x, other than x, and its squared distance."""
     nearest(tiles, X[x], near_d2, near)  # the nearest two: one of them is not x
     i = 1 if near[0] == x else 0

@@ -61,7 +61,11 @@ class _Run(NamedTuple):
 def published() -> list[Cell]:
     """Every published cell, without ours."""
     text = files(__package__).joinpath("published.csv").read_text(encoding="utf-8")
-    return [Cell(*row[:6], int(row[6]), *row[7:]) for row in list(csv.reader(text.splitlines()))[1:]]
+    rows = list(csv.reader(text.splitlines()))[1:]
+    return [
+        Cell(paper, table, dataset, measure, method, params, int(k), value, match)
+        for paper, table, dataset, measure, method, params, k, value, match in rows
+    ]
 
 
 def reproduce(

@@ -1,0 +1,262 @@
+"""The command line, as a user meets it."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import stat
+import subprocess
+import sys
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet
+import pytest
+from typer.testing import CliRunner
+
+import coterie as ct
+from conftest import ROOT
+from coterie import cli, files
+
+COMPANIES = ROOT / "examples" / "companies.csv"
+
+
+def run(*args, **kwargs):
+    return subprocess.run([sys.executable, "-m", "coterie", *map(str, args)], capture_output=True, text=True, **kwargs)
+
+
+@pytest.fixture
+def numbers(tmp_path):
+    X = np.random.default_rng(1).normal(size=(40, 3))
+    path = tmp_path / "numbers.csv"
+    pa.csv.write_csv(pa.table({"a": X[:, 0], "b": X[:, 1], "c c": X[:, 2]}), path)
+    return path
+
+
+def test_main_job(tmp_path):
+    out = tmp_path / "out.csv"
+    ran = run("microaggregate", COMPANIES, "-k", 3, "--columns", "surface,employees", "-o", out, "--method", "mdav")
+    assert ran.returncode == 0, ran.stderr
+    assert ran.stdout == ""
+    r = ct.microaggregate(ct.datasets.load_companies().X, 3, "mdav")
+    assert f"{r.loss:.4g} %" in ran.stderr
+    assert "3 of 3 to 5 records" in ran.stderr
+    assert "seconds" in ran.stderr
+    assert "3 columns that --columns does not name" in ran.stderr
+    written = pa.csv.read_csv(out)
+    assert written.column_names == ["surface", "employees"]
+    np.testing.assert_array_equal(np.column_stack([c.to_numpy() for c in written.columns]), r.data)
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".parquet"])
+def test_formats_json_and_labels(numbers, tmp_path, suffix):
+    source = tmp_path / f"in{suffix}"
+    files.write_table(pa.csv.read_csv(numbers), source)
+    out, labels = tmp_path / f"out{suffix}", tmp_path / f"labels{suffix}"
+    ran = run("microaggregate", source, "-k", 4, "--method", "mdav-star", "-o", out, "--json", "--quiet")
+    assert (ran.returncode, ran.stderr) == (0, "")
+    facts = json.loads(ran.stdout)
+    r = ct.microaggregate(pa.csv.read_csv(numbers), 4, "mdav*")
+    assert (facts["loss"], facts["method"], facts["k"]) == (r.loss, "mdav*", 4)
+    table, _ = files.read_table(out)
+    assert table.equals(r.data)
+    run("microaggregate", source, "-k", 4, "--method", "mdav-star", "-o", labels, "--labels")
+    assert files.read_table(labels)[0]["group"].to_pylist() == r.labels.tolist()
+
+
+def test_every_option_does_something(numbers, tmp_path):
+    def facts(*more):
+        out = tmp_path / "o.csv"
+        ran = run("microaggregate", numbers, "-k", 4, "-o", out, "--json", "--force", "--method", "v-mdav", *more)
+        assert ran.returncode == 0, ran.stderr
+        return json.loads(ran.stdout), out.read_text()
+
+    base, released = facts("--param", "gamma=0.2")
+    assert base["params"] == {"gamma": 0.2}
+    assert facts("--param", "gamma=0.1,0.7")[0]["params"]["tried"] == [0.1, 0.7]
+    assert facts()[0]["params"]["tried"] == [i / 10 for i in range(21)]
+    assert facts("--param", "gamma=0.2", "--no-standardize")[0]["sse"] != base["sse"]
+    assert facts("--param", "gamma=0.2", "--centre", "median")[1] != released
+    pairs = facts("--param", "gamma=0.2", "--diversity", "pairwise", "--distortion", "euclidean")[0]
+    assert pairs["information_loss"] != base["information_loss"]
+    rounded = facts("--param", "gamma=0.2", "--rounding", "1")[1]
+    assert all(re.fullmatch(r"-?\d(\.\d)?", field) for line in rounded.splitlines()[1:] for field in line.split(","))
+    assert facts("--param", "gamma=0.2", "--columns", '"c c",a')[1].startswith('"c c","a"')
+
+
+def test_other_delimiter(numbers, tmp_path):
+    semicolon = tmp_path / "s.csv"
+    semicolon.write_text(numbers.read_text().replace(",", ";"))
+    out = tmp_path / "o.csv"
+    assert run("microaggregate", semicolon, "-k", 4, "-o", out, "--delimiter", ";").returncode == 0
+    assert len(out.read_text().splitlines()[5].split(";")) == 3
+
+
+SECRETS = ("Smith", "98765", "4321")
+WRONG_FILES = {
+    "ragged": ("a,b\n98765,2\n98765\n", "cannot be read as csv"),
+    "text": ("a,b\n98765,Smith\n4321,Smith\n98765,3\n", "All columns must be numeric"),
+    "missing": ("a,b\n98765,4321\n,4321\n98765,4321\n", "1 missing"),
+    "infinite": ("a,b\n98765,4321\ninf,4321\n98765,4321\n", "infinite"),
+    "too few": ("a,b\n98765,4321\n", "at least k records"),
+    "no rows": ("a,b\n", "hold records|numeric"),
+    "empty": ("", "cannot be read as csv"),
+    "duplicate names": ("a,a\n98765,4321\n98765,4321\n98765,4321\n", "unique"),
+    "latin-1": (b"a,b\n98765,Smith\xe9\n", "cannot be read as csv|numeric"),
+    "dates": ("a,b\n2001-01-01,4321\n2001-01-01,4321\n", "numeric"),
+}
+
+
+@pytest.mark.parametrize("case", WRONG_FILES)
+def test_wrong_files_leave_nothing_behind_and_show_no_value(case, tmp_path):
+    text, message = WRONG_FILES[case]
+    source = tmp_path / "in.csv"
+    source.write_bytes(text if isinstance(text, bytes) else text.encode())
+    ran = run("microaggregate", source, "-k", 2, "-o", tmp_path / "out.csv")
+    assert ran.returncode == 2
+    assert re.search(message, ran.stderr), ran.stderr
+    assert "Traceback" not in ran.stderr
+    assert not any(secret in ran.stderr + ran.stdout for secret in SECRETS)
+    assert os.listdir(tmp_path) == ["in.csv"]
+
+
+def test_a_file_that_is_no_parquet(tmp_path):
+    source = tmp_path / "in.parquet"
+    source.write_text("a,b\n98765,4321\n")
+    ran = run("microaggregate", source, "-k", 2, "-o", tmp_path / "out.csv")
+    assert ran.returncode == 2
+    assert "cannot be read as parquet" in ran.stderr
+    assert "98765" not in ran.stderr
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        (["-k", "1"], "k must be at least 2"),
+        (["-k", "x"], "-k"),
+        (["-k", "3", "--method", "mdva"], "did you mean 'mdav'"),
+        (["-k", "3", "--param", "gamma=0.2", "--method", "mdav"], "belongs to v-mdav"),
+        (["-k", "3", "--param", "gamma"], "NAME=VALUE"),
+        (["-k", "3", "--param", "gamma=1", "--param", "gamma=2", "--method", "v-mdav"], "twice"),
+        (["-k", "3", "--columns", "a,zz"], "'zz' .not in the file"),
+        (["-k", "3", "--columns", "a,a"], "more than once"),
+        (["-k", "3", "--rounding", "up"], "rounding"),
+        (["-k", "3", "--centre", "mode"], "centre"),
+        (["-k", "3", "--delimiter", "::"], "one character"),
+        ([], "-k"),
+    ],
+)
+def test_wrong_usage(numbers, tmp_path, args, message):
+    out = tmp_path / "out.csv"
+    ran = run("microaggregate", numbers, "-o", out, *args)
+    assert ran.returncode == 2
+    assert re.search(message, ran.stderr), ran.stderr
+    assert not out.exists()
+
+
+def test_places_where_the_output_cannot_go(numbers, tmp_path):
+    existing = tmp_path / "there.csv"
+    existing.write_text("mine")
+    for out, message in [
+        (existing, "exists already"),
+        (numbers, "must not be the input"),
+        (tmp_path / "no" / "o.csv", "folder of the output must exist"),
+        (tmp_path / "o.txt", "must end in"),
+    ]:
+        ran = run("microaggregate", numbers, "-k", 3, "-o", out)
+        assert ran.returncode == 2
+        assert message in ran.stderr
+    assert existing.read_text() == "mine"
+    assert run("microaggregate", numbers, "-k", 3, "-o", numbers, "--force").returncode == 2
+    assert run("microaggregate", numbers, "-k", 3, "-o", existing, "--force").returncode == 0
+    assert existing.read_text() != "mine"
+    assert run("microaggregate", tmp_path / "none.csv", "-k", 3, "-o", tmp_path / "o.csv").returncode == 2
+
+
+def test_failed_writes_leave_nothing_behind(tmp_path):
+    target = tmp_path / "o.csv"
+    target.write_text("old")
+
+    def broken(path):
+        with open(path, "w") as file:
+            file.write("half")
+        raise OSError(28, "No space left on device")
+
+    with pytest.raises(ct.CoterieError, match="No space left"):
+        files.atomically(target, broken)
+    assert (os.listdir(tmp_path), target.read_text()) == (["o.csv"], "old")
+
+    def interrupted(_):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        files.atomically(target, interrupted)
+    assert os.listdir(tmp_path) == ["o.csv"]
+
+
+def test_the_file_is_private_until_it_is_whole(tmp_path):
+    modes = []
+
+    def write(path):
+        modes.append(stat.S_IMODE(os.stat(path).st_mode))
+        with open(path, "w") as file:
+            file.write("x")
+
+    files.atomically(tmp_path / "o.csv", write)
+    assert modes == [0o600]
+    (tmp_path / "plain").write_text("x")
+    assert os.stat(tmp_path / "o.csv").st_mode == os.stat(tmp_path / "plain").st_mode
+
+
+def test_a_bug_shows_no_message(monkeypatch, capsys):
+    def bug():
+        raise RuntimeError("the record is 98765")
+
+    monkeypatch.setattr(cli, "app", bug)
+    with pytest.raises(SystemExit) as exit_:
+        cli.main()
+    assert exit_.value.code == 70
+    shown = capsys.readouterr().err
+    assert "RuntimeError at test_cli.py:" in shown
+    assert "98765" not in shown
+
+
+def test_interruption(monkeypatch, capsys):
+    def interrupted():
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(cli, "app", interrupted)
+    with pytest.raises(SystemExit) as exit_:
+        cli.main()
+    assert exit_.value.code == 130
+    assert "nothing was written" in capsys.readouterr().err
+
+
+def test_methods_command():
+    text = run("methods").stdout
+    rows = json.loads(run("methods", "--json").stdout)
+    assert [row["name"].split(" or ")[0] for row in rows] == [m.name for m in ct.methods()]
+    for m in ct.methods():
+        assert m.name in text
+    assert set(rows[0]) == {"name", "what", "paper", "cost", "promise", "parameters"}
+
+
+def test_version_and_help():
+    assert run("--version").stdout.strip() == f"coterie {ct.__version__}"
+    ran = CliRunner().invoke(cli.app, ["--help"])
+    assert ran.exit_code == 0
+    for command in ("microaggregate", "methods", "reproduce"):
+        assert command in ran.output
+
+
+def test_docs_mention_every_command_and_option():
+    import typer
+
+    text = (ROOT / "docs" / "command-line.md").read_text(encoding="utf-8")
+    for name, command in typer.main.get_command(cli.app).commands.items():
+        assert f"## coterie {name}" in text
+        for parameter in command.params:
+            for option in (*parameter.opts, *parameter.secondary_opts):
+                assert not option.startswith("-") or f"`{option}" in text, (name, option)

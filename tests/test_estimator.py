@@ -1,0 +1,67 @@
+"""Microaggregator among scikit-learn's own."""
+
+from __future__ import annotations
+
+import pickle
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import coterie as ct
+
+X = np.random.default_rng(0).normal(size=(40, 3))
+FRAME = pd.DataFrame(X, columns=["a", "b", "c"], index=range(100, 140))
+
+# No expected failures.
+ESTIMATORS = [ct.Microaggregator(k=2, method=m.name) for m in ct.methods()] + [ct.Microaggregator()]
+
+
+@parametrize_with_checks(ESTIMATORS)
+def test_scikit_learn_checks(estimator, check):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        check(estimator)
+
+
+def test_same_as_the_function():
+    m = ct.Microaggregator(k=4, method="v-mdav", method_params={"gamma": 0.3}, centre="median", standardize=False)
+    r = ct.microaggregate(X, 4, "v-mdav", gamma=0.3, centre="median", standardize=False)
+    np.testing.assert_array_equal(m.fit_transform(X), r.data)
+    np.testing.assert_array_equal(m.fit_predict(X), r.labels)
+    assert m.result_.loss == r.loss
+
+
+def test_set_output_and_names():
+    m = ct.Microaggregator(k=4).set_output(transform="pandas")
+    out = m.fit_transform(FRAME)
+    assert list(out.columns) == ["a", "b", "c"]
+    assert list(out.index) == list(range(100, 140))
+    assert list(m.feature_names_in_) == ["a", "b", "c"]
+    assert list(m.get_feature_names_out()) == ["a", "b", "c"]
+    polars = ct.Microaggregator(k=4).set_output(transform="polars").fit_transform(FRAME)
+    assert polars.columns == ["a", "b", "c"]
+
+
+def test_clone_and_pickle():
+    m = ct.Microaggregator(k=4, method="v-mdav", method_params={"gamma": 0.3}).fit(X)
+    assert clone(m).get_params() == m.get_params()
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(m)).labels_, m.labels_)
+
+
+def test_last_step_of_a_pipeline():
+    pipeline = make_pipeline(StandardScaler(), ct.Microaggregator(k=5))
+    out = pipeline.fit_transform(X)
+    assert np.unique(out, axis=0, return_counts=True)[1].min() >= 5
+    assert not hasattr(pipeline, "transform")
+
+
+def test_bad_parameters_are_coterie_errors():
+    for bad in ({"k": 1}, {"method": "mdva"}, {"method_params": {"gamma": 1}, "method": "mdav"}, {"centre": "x"}):
+        with pytest.raises(ct.CoterieError):
+            ct.Microaggregator(**bad).fit(X)

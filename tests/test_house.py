@@ -1,0 +1,175 @@
+"""The rules of the house: where Numba lives, who imports whom, what an import costs, what the README promises."""
+
+from __future__ import annotations
+
+import ast
+import doctest
+import importlib
+import re
+import subprocess
+import sys
+import tomllib
+
+import pytest
+
+import coterie as ct
+from conftest import ROOT
+
+SOURCE = ROOT / "src" / "coterie"
+MODULES = sorted(SOURCE.rglob("*.py"))
+
+
+def imports(path):
+    """The modules that a file imports, in full; with those below functions, but not those for type checkers."""
+    package = ["coterie", *path.relative_to(SOURCE).parts[:-1]]
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    for node in ast.walk(tree):
+        if isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING":
+            node.body = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            base = package[: len(package) - node.level + 1] if node.level else []
+            yield ".".join([*base, *([node.module] if node.module else [])])
+            yield from (".".join([*base, *([node.module] if node.module else []), a.name]) for a in node.names)
+
+
+def name_of(path):
+    return path.relative_to(SOURCE).as_posix()
+
+
+@pytest.mark.parametrize("path", MODULES, ids=name_of)
+def test_numba_only_in_kernels_and_through_one_decorator(path):
+    uses = {m.split(".")[0] for m in imports(path)}
+    if name_of(path) == "kernels/_jit.py":
+        assert "numba" in uses
+        return
+    assert "numba" not in uses
+    if not name_of(path).startswith("kernels/") or path.name == "__init__.py":
+        return
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    for node in tree.body:
+        if isinstance(node, ast.FunctionDef):
+            assert [ast.unparse(d) for d in node.decorator_list] == ["kernel"], node.name
+
+
+def test_the_decorator_keeps_to_the_design():
+    text = (SOURCE / "kernels" / "_jit.py").read_text(encoding="utf-8")
+    call = next(n for n in ast.walk(ast.parse(text)) if isinstance(n, ast.Call) and ast.unparse(n.func) == "njit")
+    options = {k.arg: ast.literal_eval(k.value) for k in call.keywords}
+    assert options == {"cache": True, "nogil": True, "error_model": "numpy", "fastmath": {"nnan", "nsz"}}
+    assert call.args == []
+
+
+# Who may import whom: a stage knows the stages before it, and nothing reaches back.
+ALLOWED = {
+    "kernels": {"kernels"},
+    "algorithms": {"algorithms", "kernels", "errors", "progress"},
+    "datasets": {"datasets", "errors"},
+    "measures": {"measures", "aggregate", "kernels"},
+    "errors": set(),
+    "progress": set(),
+    "tables": {"errors"},
+    "encode": set(),
+    "files": {"errors"},
+    "aggregate": {"errors", "tables"},
+    "result": {"algorithms.registry"},
+    "partition": {"aggregate", "algorithms.registry", "encode", "errors", "measures", "progress", "result", "tables"},
+    "estimator": {"partition"},
+    "reproduce": {"reproduce", "algorithms.registry", "datasets", "errors", "partition", "progress"},
+    "cli": {"_version", "errors", "files", "partition", "reproduce"},
+}
+
+
+@pytest.mark.parametrize("path", MODULES, ids=name_of)
+def test_imports_between_rooms(path):
+    room = path.relative_to(SOURCE).parts[0].removesuffix(".py")
+    if room in ("__init__", "__main__", "_version"):
+        return
+    for module in imports(path):
+        if module.startswith("coterie."):
+            inside = module.removeprefix("coterie.")
+            assert any(inside == a or inside.startswith(f"{a}.") for a in ALLOWED[room]), (name_of(path), module)
+
+
+@pytest.mark.parametrize("path", MODULES, ids=name_of)
+def test_no_frame_library_is_forced_on_anyone(path):
+    roots = {m.split(".")[0] for m in imports(path)}
+    assert not roots & {"pandas", "polars"}
+    assert "sklearn" not in roots or path.name == "estimator.py"
+    assert not roots & {"socket", "urllib", "http", "requests", "httpx"}
+
+
+@pytest.mark.parametrize("path", MODULES, ids=name_of)
+def test_files_stay_short(path):
+    lines = path.read_text(encoding="utf-8").splitlines()
+    assert len(lines) <= 500
+    for node in ast.walk(ast.parse("\n".join(lines))):
+        if isinstance(node, ast.FunctionDef):
+            body = node.body[1:] if ast.get_docstring(node) else node.body
+            if body:
+                assert body[-1].end_lineno - body[0].lineno < 60, node.name
+
+
+def loaded_by(code):
+    ran = subprocess.run(
+        [sys.executable, "-c", f"{code}\nimport sys; print(*sys.modules)"], capture_output=True, text=True, check=True
+    )
+    return {name.split(".")[0] for name in ran.stdout.splitlines()[-1].split()}
+
+
+def test_importing_is_cheap():
+    heavy = {"numba", "numpy", "sklearn", "pandas", "polars", "pyarrow", "scipy", "rich"}
+    assert not loaded_by("import coterie") & heavy
+    assert not loaded_by("import coterie.cli") & (heavy - {"rich"})
+    assert not loaded_by("import coterie as ct; ct.methods(); ct.datasets.load_companies()") & {
+        "numba", "sklearn", "pandas", "polars", "pyarrow", "scipy",
+    }  # fmt: skip
+
+
+def test_public_names():
+    for name in ct.__all__:
+        assert getattr(ct, name) is not None
+    assert set(ct.__all__) <= set(dir(ct))
+    assert callable(ct.methods)
+    with pytest.raises(AttributeError, match="no_such_name"):
+        ct.no_such_name  # noqa: B018
+
+
+@pytest.mark.parametrize("module", ["partition", "estimator"])
+def test_examples_in_docstrings(module):
+    failures, tried = doctest.testmod(importlib.import_module(f"coterie.{module}"))
+    assert tried > 0
+    assert failures == 0
+
+
+def test_lower_bounds_only():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    extras = project["optional-dependencies"].values()
+    for requirement in [*project["dependencies"], *(r for extra in extras for r in extra)]:
+        if not requirement.startswith("coterie["):
+            assert re.fullmatch(r"[a-zA-Z0-9_-]+>=[0-9.]+", requirement)
+
+
+def commands(marker):
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    return re.search(rf"<!-- {marker} -->\s*```sh\n(.*?)\n```", text, re.DOTALL).group(1)
+
+
+def test_ci_runs_the_readme_test_command():
+    assert commands("test").count("\n") == 0
+    assert commands("run").count("\n") == 0
+    assert "README.md" in (ROOT / ".ci" / "run").read_text(encoding="utf-8")
+
+
+def test_readme_lists_the_methods():
+    text = (ROOT / "README.md").read_text(encoding="utf-8") + (ROOT / "docs" / "methods.md").read_text(encoding="utf-8")
+    for method in ct.methods():
+        assert f"`{method.name}`" in text
+
+
+def test_links_in_the_docs_lead_somewhere():
+    for page in [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").glob("*.md")]:
+        for target in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8")):
+            assert target.startswith("http") or (page.parent / target).exists(), (page.name, target)

@@ -1,0 +1,143 @@
+"""Every method: the contract, and the partition of its literal twin."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import coterie as ct
+from coterie.algorithms.registry import METHODS, Found
+from coterie.measures import loss
+from reference import TWINS
+from strategies import KINDS, problems, table
+
+PLAIN = [name for name, m in METHODS.items() if not m.parameters and name != "auto"]
+
+
+def run(name, X, k, **own):
+    method = METHODS[name]
+    if method.compares:
+        own["loss"] = lambda labels: loss.distortion(X, labels)
+    found = method.load()(X, k, **own)
+    return found.labels if isinstance(found, Found) else found
+
+
+def test_every_method_but_auto_has_a_twin():
+    assert set(TWINS) == set(METHODS) - {"auto"}
+
+
+@pytest.mark.parametrize("name", PLAIN)
+@given(problem=problems())
+@settings(max_examples=250)
+def test_same_partition_as_the_literal_twin(name, problem):
+    X, k = problem
+    np.testing.assert_array_equal(run(name, X, k), TWINS[name](X, k))
+
+
+@given(problem=problems(), gamma=st.sampled_from([0.0, 0.1, 0.2, 0.7, 1.0, 1.1, 2.0, 100.0]))
+@settings(max_examples=250)
+def test_v_mdav_is_its_twin_for_every_gamma(problem, gamma):
+    X, k = problem
+    np.testing.assert_array_equal(run("v-mdav", X, k, gamma=gamma), TWINS["v-mdav"](X, k, gamma))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("name", ["mdav", "mdav1", "mdav+", "mdav*"])
+def test_same_partition_over_many_tiles(name, kind):
+    """Enough records that tiles fill, empty and are filled anew."""
+    X = table(kind, 700, 3, seed=5)
+    np.testing.assert_array_equal(run(name, X, 3), TWINS[name](X, 3))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", KINDS)
+def test_v_mdav_and_md_over_many_tiles(kind):
+    X = table(kind, 300, 3, seed=6)
+    np.testing.assert_array_equal(run("v-mdav", X, 3, gamma=0.5), TWINS["v-mdav"](X, 3, 0.5))
+    X = table(kind, 200, 2, seed=7)
+    np.testing.assert_array_equal(run("md", X, 3), TWINS["md"](X, 3))
+
+
+@pytest.mark.parametrize("name", list(METHODS))
+@given(problem=problems(most=200))
+@settings(max_examples=40)
+def test_contract(name, problem):
+    """Groups of at least k, the same twice, and X left alone."""
+    X, k = problem
+    before = X.copy()
+    own = {"gamma": (0.1, 1.0)} if name == "v-mdav" else {}
+    labels = run(name, X, k, **own)
+    assert labels.shape == (len(X),)
+    assert labels.dtype == np.int64
+    assert np.bincount(labels).min() >= k
+    np.testing.assert_array_equal(labels, run(name, X, k, **own))
+    np.testing.assert_array_equal(X, before)
+
+
+def test_gamma_zero_is_mdav_plus():
+    X = table("normal", 500, 4, seed=1)
+    np.testing.assert_array_equal(run("v-mdav", X, 4, gamma=0.0), run("mdav+", X, 4))
+
+
+def test_gamma_auto_keeps_the_least_loss_of_the_grid():
+    X = ct.datasets.make_simc(seed=3).X[:400]
+    each = {g / 10: ct.microaggregate(X, 4, "v-mdav", gamma=g / 10).loss for g in range(21)}
+    best = ct.microaggregate(X, 4, "v-mdav")
+    assert best.loss == min(each.values())
+    assert best.params["gamma"] == min(each, key=each.get)
+    assert best.params["tried"] == tuple(each)
+    assert len(set(each.values())) > 3
+
+
+def test_gamma_grid_and_number():
+    X = table("normal", 200, 2, seed=2)
+    some = ct.microaggregate(X, 3, "v-mdav", gamma=[0.5, 0.1])
+    assert some.params["tried"] == (0.5, 0.1)
+    assert some.loss == min(ct.microaggregate(X, 3, "v-mdav", gamma=g).loss for g in (0.5, 0.1))
+    assert ct.microaggregate(X, 3, "v-mdav", gamma=np.float64(0.5)).params == {"gamma": 0.5}
+
+
+def test_gamma_is_chosen_by_the_distortion_asked_for():
+    """On this set, the best gamma differs between squared and plain distances."""
+    X = table("skewed", 120, 2, seed=11)
+
+    def least(measure):
+        losses = {g / 10: getattr(ct.microaggregate(X, 3, "v-mdav", gamma=g / 10), measure) for g in range(21)}
+        return min(losses, key=losses.get)
+
+    squared = ct.microaggregate(X, 3, "v-mdav").params["gamma"]
+    plain = ct.microaggregate(X, 3, "v-mdav", distortion="euclidean").params["gamma"]
+    assert (squared, plain) == (least("loss"), least("loss_euclidean"))
+    assert squared != plain
+
+
+def test_auto_is_the_best_of_its_methods():
+    X = ct.datasets.make_simc(seed=2).X[:300]
+    auto = ct.microaggregate(X, 3)
+    assert auto.method == "auto"
+    assert auto.loss == min(ct.microaggregate(X, 3, m).loss for m in ("mdav", "mdav*", "v-mdav"))
+    assert auto.loss == ct.microaggregate(X, 3, auto.params["method"]).loss
+
+
+@pytest.mark.parametrize(("alias", "name"), [("mdav-plus", "mdav+"), ("mdav-star", "mdav*")])
+def test_shell_safe_aliases(alias, name):
+    X = table("normal", 100, 2, seed=3)
+    r = ct.microaggregate(X, 3, alias)
+    assert r.method == name
+    np.testing.assert_array_equal(r.labels, ct.microaggregate(X, 3, name).labels)
+
+
+def test_papers_examples():
+    line = ct.datasets.load_line11().X
+    assert ct.microaggregate(line, 3, "v-mdav", gamma=1, standardize=False).sse == pytest.approx(258.8, abs=1e-9)
+    star = ct.microaggregate(line, 3, "mdav*", standardize=False)
+    assert star.sse == pytest.approx(21.2, abs=1e-9)
+    assert star.sst == pytest.approx(17966)
+    assert list(star.labels) == [0, 0, 0, 0, 0, 1, 1, 1, 2, 2, 2]
+    # figure 1 of v-mdav-2006: with groups of three, MDAV must leave a scattered one of four
+    points = ct.datasets.load_points13().X
+    assert sorted(ct.microaggregate(points, 3, "mdav").sizes) == [3, 3, 3, 4]
+    assert ct.microaggregate(points, 3, "v-mdav", gamma=1.1).loss < 0.5 * ct.microaggregate(points, 3, "mdav").loss
