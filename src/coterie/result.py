@@ -106,7 +106,7 @@ class Result:
         lines = [
             ("method", _called(self.method, self.params), ""),
             ("records", f"{len(self.labels):,} in {len(self.columns)} columns", ""),
-            ("groups", f"{len(sizes):,} of {some} records", f"every record hides among at least {self.k}"),
+            ("groups", f"{len(sizes):,} of {some} records", f"every record hides in a group of at least {self.k}"),
             ("loss", f"{self.loss:.4g} %", "of the variation in the table is gone: 100 SSE / SST"),
             ("loss_euclidean", f"{self.loss_euclidean:.4g} %", "the same with distances not squared"),
             ("sse, sst", f"{self.sse:.6g}, {self.sst:.6g}", self._measured_on()),

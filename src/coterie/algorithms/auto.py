@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..progress import more
-from .mdav import mdav
+from .mdav import mdav, mdav1
 from .mdav_star import mdav_star
 from .registry import Found
 from .vmdav import v_mdav
@@ -17,11 +17,12 @@ SMALL = 10_000
 
 
 def auto(X: NDArray[np.float64], k: int, *, loss: Callable[[NDArray[np.int64]], float]) -> Found:
-    """Run mdav*, and up to SMALL records also mdav and v-mdav over its gammas; keep what loses least."""
+    """Run mdav*, and up to SMALL records also mdav, mdav1 and v-mdav over its gammas; keep what loses least."""
     found = [Found(mdav_star(X, k), {"method": "mdav*"})]
     if len(X) <= SMALL:
-        more(2 * len(X))
+        more(3 * len(X))
         found.append(Found(mdav(X, k), {"method": "mdav"}))
+        found.append(Found(mdav1(X, k), {"method": "mdav1"}))
         labels, chosen = v_mdav(X, k, gamma="auto", loss=loss)
         found.append(Found(labels, {"method": "v-mdav", **chosen}))
     return min(found, key=lambda f: loss(f.labels))

@@ -105,7 +105,7 @@ _GAMMA = Parameter(
 METHODS: dict[str, Method] = {
     m.name: m
     for m in (
-        Method("auto", "auto:auto", "the least loss of mdav, mdav* and v-mdav; above 10,000 records mdav*",
+        Method("auto", "auto:auto", "the least loss of mdav*, mdav, mdav1 and v-mdav; above 10,000 records mdav*",
                "this package", "that of the methods it runs", "heuristic", compares=True),
         Method("md", "md:md", "two groups at a time around the two records farthest apart",
                _DM02 + "; " + _SURVEY, "O(n³p/k) worst, mostly far less", "heuristic"),

@@ -1,0 +1,39 @@
+# The developers' commands; `make` lists them. All use the environment in .venv, which `make venv` creates.
+BIN = .venv/bin
+
+help: ## list the commands
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+venv: ## create .venv with everything the tests need
+	python3 -m venv .venv && $(BIN)/pip install -q -e '.[dev]'
+
+test: ## run all tests
+	$(BIN)/pytest
+
+quick: ## run the tests that take no more than a few seconds
+	$(BIN)/pytest -m "not slow"
+
+lint: ## ruff and mypy, as CI runs them
+	$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy
+
+format: ## format the code
+	$(BIN)/ruff check --fix . ; $(BIN)/ruff format .
+
+ci: ## what must pass before a change lands
+	bash .ci/run
+
+reproduce: ## the papers' tables, published and ours
+	$(BIN)/coterie reproduce
+
+bench: ## the benchmark: a table, and benchmarks/results/bench.json
+	$(BIN)/python benchmarks/bench.py
+
+pictures: ## draw the docs' pictures anew
+	$(BIN)/python docs/pictures.py
+
+clean: ## remove caches, the compiled kernels among them
+	rm -rf .cache .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist
+	find src tests -name __pycache__ -type d -prune -exec rm -rf {} +
+
+.DEFAULT_GOAL := help
+.PHONY: help venv test quick lint format ci reproduce bench pictures clean
