@@ -6,6 +6,7 @@ import concurrent.futures
 import multiprocessing
 import pickle
 import re
+from io import StringIO
 
 import numpy as np
 import pandas as pd
@@ -14,6 +15,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from rich.console import Console
 
 import coterie as ct
 import reference
@@ -344,7 +346,7 @@ def result():
 
 def test_result_shows_no_record_value():
     X, r = result()
-    shown = [str(r), repr(r), r._repr_html_(), str(r.facts())]
+    shown = [str(r), repr(r), rich_text(r), r._repr_html_(), str(r.facts())]
     released = r.data.to_numpy()
     for text in shown:
         for value in np.unique(np.concatenate([X.ravel(), released.ravel()])):
@@ -353,8 +355,17 @@ def test_result_shows_no_record_value():
         assert "<b>pay" not in text
 
 
+def rich_text(what):
+    out = StringIO()
+    Console(file=out, width=150).print(what)
+    return out.getvalue()
+
+
 def test_result_says_what_matters():
     _, r = result()
+    assert [line.split() for line in rich_text(r).splitlines()] == [
+        re.sub(r"  \(([^()]*)\)$", r"  \1", line).split() for line in str(r).splitlines()
+    ]
     assert "v-mdav (gamma = " in str(r)
     assert "the best of 21" in str(r)
     assert f"{r.loss:.4g} %" in str(r)

@@ -104,10 +104,10 @@ def microaggregate(
     )
     write_table(_labels_table(result.labels) if labels else result.data, output, delimiter)
     if not quiet:
-        print(result, file=sys.stderr)
+        _tell(result)
         if left_out:
-            print(f"left out        {len(left_out)} columns that --columns does not name", file=sys.stderr)
-        print(f"written         {output}{' (the groups of the records)' if labels else ''}", file=sys.stderr)
+            _tell(f"left out        {len(left_out)} columns that --columns does not name")
+        _tell(f"written         {output}{' (the groups of the records)' if labels else ''}")
     if json_:
         print(json.dumps(result.facts(), indent=2, ensure_ascii=False))
 
@@ -141,6 +141,16 @@ def _console() -> Any:
     from rich.console import Console
 
     return Console() if sys.stdout.isatty() else Console(width=int(os.environ.get("COLUMNS", "160")))
+
+
+def _tell(what: Any) -> None:
+    """Say something on stderr: set out for a terminal, as plain lines otherwise."""
+    if sys.stderr.isatty() and not isinstance(what, str):
+        from rich.console import Console
+
+        Console(stderr=True).print(what)
+    else:
+        print(what, file=sys.stderr)
 
 
 def _names(columns: str | None) -> list[str] | None:

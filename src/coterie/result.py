@@ -90,6 +90,16 @@ class Result:
 
     __repr__ = __str__
 
+    def __rich__(self) -> Any:
+        """The facts for a terminal, with the plain words set back."""
+        from rich.table import Table
+        from rich.text import Text
+
+        table = Table.grid(padding=(0, 2))
+        for name, value, words in self._lines():
+            table.add_row(Text(name, style="bold"), Text(value), Text(words, style="dim"))
+        return table
+
     def _repr_html_(self) -> str:
         """The facts as a small table, for notebooks."""
         rows = "".join(
