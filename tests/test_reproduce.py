@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 from dataclasses import replace
+from io import StringIO
 
 import pytest
 from rich.console import Console
@@ -116,7 +117,7 @@ def test_methods_and_data_that_are_not_there_are_said(monkeypatch, tmp_path):
     assert {c["mark"] for c in cells if c["method"] == "mu-approx"} == {"no method"}
     assert {c["mark"] for c in cells if c["method"] == "mdav"} == {"no data"}
     assert ran.exit_code == 0
-    text = Console(width=200, record=True, file=open("/dev/null", "w"))  # noqa: SIM115
+    text = Console(width=200, record=True, file=StringIO())
     report.show(tables.reproduce("table 5", tmp_path), text)
     shown = text.export_text()
     assert "no method" in shown
