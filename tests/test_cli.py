@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import os
 import re
+import signal
 import stat
 import subprocess
 import sys
+import time
 
 import numpy as np
 import pyarrow as pa
@@ -44,7 +46,7 @@ def test_main_job(tmp_path):
     assert f"{r.loss:.4g} %" in ran.stderr
     assert "3 of 3 to 5 records" in ran.stderr
     assert "seconds" in ran.stderr
-    assert "3 columns that --columns does not name" in ran.stderr
+    assert "3 of the file's columns, which --columns does not name" in ran.stderr
     written = pa.csv.read_csv(out)
     assert written.column_names == ["surface", "employees"]
     np.testing.assert_array_equal(np.column_stack([c.to_numpy() for c in written.columns]), r.data)
@@ -105,6 +107,10 @@ WRONG_FILES = {
     "empty": ("", "cannot be read as csv"),
     "duplicate names": ("a,a\n98765,4321\n98765,4321\n98765,4321\n", "unique"),
     "latin-1": (b"a,b\n98765,Smith\xe9\n", "cannot be read as csv|numeric"),
+    "no header": ("98765,4321\n98765,4321\n98765,4321\n", "must hold the column names"),
+    "no header, text": ("Smith,98765\nSmith,4321\n", "must hold the column names"),
+    "gap in one column": ("a\n98765\n\n4321\n98765\n", "1 missing"),
+    "large ids": ("a,b\n9007199254740993,4321x\n1,2\n", "numeric"),
     "dates": ("a,b\n2001-01-01,4321\n2001-01-01,4321\n", "numeric"),
 }
 
@@ -120,6 +126,23 @@ def test_wrong_files_leave_nothing_behind_and_show_no_value(case, tmp_path):
     assert "Traceback" not in ran.stderr
     assert not any(secret in ran.stderr + ran.stdout for secret in SECRETS)
     assert os.listdir(tmp_path) == ["in.csv"]
+
+
+def test_names_that_are_numbers(tmp_path):
+    source, out = tmp_path / "in.csv", tmp_path / "out.csv"
+    source.write_text("2019,2020\n1,2\n3,4\n5,6\n")
+    assert run("microaggregate", source, "-k", 2, "-o", out, "--columns", "2020").returncode == 2
+    assert run("microaggregate", source, "-k", 2, "-o", out, "--columns", "2020", "--header").returncode == 0
+    assert out.read_text().splitlines() == ['"2020"', "4", "4", "4"]
+
+
+def test_large_ids_and_notes_of_a_parquet_file(tmp_path):
+    source, out = tmp_path / "in.parquet", tmp_path / "out.parquet"
+    table = pa.table({"id": [9007199254740993 + i for i in range(6)]}).replace_schema_metadata({"first": "Smith"})
+    pa.parquet.write_table(table, source)
+    ran = run("microaggregate", source, "-k", 3, "-o", out)
+    assert ran.returncode == 0, ran.stderr
+    assert b"Smith" not in out.read_bytes()
 
 
 def test_a_file_that_is_no_parquet(tmp_path):
@@ -144,7 +167,13 @@ def test_a_file_that_is_no_parquet(tmp_path):
         (["-k", "3", "--columns", "a,a"], "more than once"),
         (["-k", "3", "--rounding", "up"], "rounding"),
         (["-k", "3", "--centre", "mode"], "centre"),
-        (["-k", "3", "--delimiter", "::"], "one character"),
+        (["-k", "3", "--delimiter", "::"], "one ASCII character"),
+        (["-k", "3", "--delimiter", "é"], "one ASCII character"),
+        (["-k", "3", "--columns", ""], "empty name"),
+        (["-k", "3", "--columns", "a\nb"], "not in the file"),
+        (["-k", "3", "--param", "rounding=1"], "takes no parameters"),
+        (["-k", "3", "--param", "k=1", "--method", "v-mdav"], "takes gamma"),
+        (["-k", "3", "--labels", "--rounding", "1"], "no effect"),
         ([], "-k"),
     ],
 )
@@ -173,6 +202,66 @@ def test_places_where_the_output_cannot_go(numbers, tmp_path):
     assert run("microaggregate", numbers, "-k", 3, "-o", existing, "--force").returncode == 0
     assert existing.read_text() != "mine"
     assert run("microaggregate", tmp_path / "none.csv", "-k", 3, "-o", tmp_path / "o.csv").returncode == 2
+
+
+def test_what_is_replaced_keeps_its_rights_and_links_stay(numbers, tmp_path):
+    target, link = tmp_path / "target.csv", tmp_path / "link.csv"
+    target.write_text("old")
+    target.chmod(0o600)
+    link.symlink_to(target)
+    assert run("microaggregate", numbers, "-k", 3, "-o", link).returncode == 2
+    assert run("microaggregate", numbers, "-k", 3, "-o", link, "--force").returncode == 0
+    assert link.is_symlink()
+    assert target.read_text() != "old"
+    assert stat.S_IMODE(target.stat().st_mode) == 0o600
+
+
+@pytest.mark.parametrize("kind", ["folder", "pipe"])
+def test_inputs_that_are_no_files(tmp_path, kind):
+    source = tmp_path / "in.csv"
+    source.mkdir() if kind == "folder" else os.mkfifo(source)
+    ran = run("microaggregate", source, "-k", 3, "-o", tmp_path / "o.csv")
+    assert ran.returncode == 2
+    assert "must be a file" in ran.stderr
+
+
+def test_terminals_without_the_signs():
+    env = {**os.environ, "PYTHONIOENCODING": "ascii", "COLUMNS": ""}
+    for command in (["methods"], ["methods", "--json"], ["reproduce", "--table", "section 3"]):
+        ran = run(*command, env=env)
+        assert ran.returncode == 0, ran.stderr
+
+
+def test_progress_bar_on_a_terminal(numbers, tmp_path):
+    import pty
+
+    leader, follower = pty.openpty()
+    command = [sys.executable, "-m", "coterie", "microaggregate", numbers, "-k", "3", "-o", tmp_path / "o.csv"]
+    ran = subprocess.run(
+        list(map(str, command)), stderr=follower, stdout=subprocess.PIPE, env={**os.environ, "TERM": "xterm"}
+    )
+    os.close(follower)
+    shown = os.read(leader, 1 << 20).decode()
+    os.close(leader)
+    assert ran.returncode == 0
+    assert "grouping" in shown
+    assert " %" in shown
+    assert ran.stdout == b""
+
+
+@pytest.mark.slow
+def test_ctrl_c_stops_and_leaves_nothing(tmp_path):
+    source, out = tmp_path / "in.parquet", tmp_path / "out.parquet"
+    X = np.random.default_rng(0).normal(size=(150_000, 12))
+    pa.parquet.write_table(pa.table({f"x{j}": X[:, j] for j in range(12)}), source)
+    command = [sys.executable, "-m", "coterie", "microaggregate", source, "-k", "3", "-o", out, "--method", "mdav1"]
+    with subprocess.Popen(list(map(str, command)), stderr=subprocess.PIPE, text=True) as process:
+        time.sleep(12)  # past start and compilation, well before the end
+        process.send_signal(signal.SIGINT)
+        _, shown = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert "interrupted" in shown
+    assert os.listdir(tmp_path) == ["in.parquet"]
 
 
 def test_failed_writes_leave_nothing_behind(tmp_path):
@@ -221,17 +310,6 @@ def test_a_bug_shows_no_message(monkeypatch, capsys):
     shown = capsys.readouterr().err
     assert "RuntimeError at test_cli.py:" in shown
     assert "98765" not in shown
-
-
-def test_interruption(monkeypatch, capsys):
-    def interrupted():
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(cli, "app", interrupted)
-    with pytest.raises(SystemExit) as exit_:
-        cli.main()
-    assert exit_.value.code == 130
-    assert "nothing was written" in capsys.readouterr().err
 
 
 def test_methods_command():

@@ -7,6 +7,7 @@ import warnings
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
@@ -61,7 +62,50 @@ def test_last_step_of_a_pipeline():
     assert not hasattr(pipeline, "transform")
 
 
+@pytest.mark.parametrize(
+    "bad",
+    [
+        pd.DataFrame({"n": ["Smith", "Jones"] * 4}),
+        pd.DataFrame({"n": ["98765", "4321"] * 4}),
+        pl.DataFrame({"n": ["Smith", "Jones"] * 4}),
+        np.array([["Smith", 98765.0]] * 8, dtype=object),
+        np.array([["98765"]] * 8),
+        np.array([98765.0, 4321.0] * 4),
+        np.array([[98765.0, np.nan]] * 8),
+        np.array([[98765.0, np.inf]] * 8),
+        np.array([[98765.0 + 1j]] * 8),
+        pd.DataFrame({"d": pd.to_datetime(["2001-02-03"] * 8)}),
+        pd.DataFrame({"b": [True, False] * 4}),
+        pd.DataFrame({"c": pd.Categorical(["Smith", "Jones"] * 4)}),
+        np.array(["2001-02-03"] * 8, dtype="datetime64[D]").reshape(-1, 1),
+        np.ones((8, 2), bool),
+        pd.DataFrame([[98765.0, 4321.0]] * 8, columns=["a", "a"]),
+    ],
+    ids=lambda bad: f"{type(bad).__name__}",
+)
+def test_bad_data_is_refused_without_a_value(bad):
+    with pytest.raises(ct.CoterieError) as caught:
+        ct.Microaggregator(k=2).fit(bad)
+    message = str(caught.value)
+    assert not any(value in message for value in ("Smith", "98765", "4321", "2001", "9.87"))
+    assert caught.value.__suppress_context__ or caught.value.__context__ is None
+
+
+def test_what_is_returned_is_the_callers_own():
+    m = ct.Microaggregator(k=4)
+    out = m.fit_transform(X)
+    out[:] = 0
+    assert m.result_.data.any()
+
+
 def test_bad_parameters_are_coterie_errors():
-    for bad in ({"k": 1}, {"method": "mdva"}, {"method_params": {"gamma": 1}, "method": "mdav"}, {"centre": "x"}):
+    for bad in (
+        {"k": 1},
+        {"method": "mdva"},
+        {"method_params": {"gamma": 1}, "method": "mdav"},
+        {"centre": "x"},
+        {"method_params": {"rounding": 0}},
+        {"method_params": {"centre": "median"}},
+    ):
         with pytest.raises(ct.CoterieError):
             ct.Microaggregator(**bad).fit(X)

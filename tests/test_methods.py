@@ -44,6 +44,44 @@ def test_v_mdav_is_its_twin_for_every_gamma(problem, gamma):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("name", ["mdav", "mdav1", "mdav+", "v-mdav", "mdav*", "md"])
+@given(
+    kind=st.sampled_from(KINDS),
+    n=st.integers(65, 200),
+    p=st.integers(1, 20),
+    k=st.integers(2, 40),
+    seed=st.integers(0, 9**9),
+)
+@settings(max_examples=25)
+def test_same_partition_where_bounds_decide(name, kind, n, p, k, seed):
+    """More than one tile, so that some stay closed."""
+    X = table(kind, max(n if name != "md" else min(n, 110), 2 * k), p, seed)
+    own = {"gamma": 0.7} if name == "v-mdav" else {}
+    np.testing.assert_array_equal(run(name, X, k, **own), TWINS[name](X, k, *own.values()))
+
+
+def tiny(n, scale, seed=0):
+    return np.random.default_rng(seed).standard_normal((n, 1)) * scale
+
+
+@pytest.mark.parametrize("name", ["md", "mdav", "mdav1", "mdav+", "mdav*"])
+@pytest.mark.parametrize(
+    "X",
+    [
+        np.vstack([[[1.0]], [[-1.0]], tiny(75, 2e-163), -tiny(75, 2e-163)]),
+        np.vstack([np.ones((3, 1)), tiny(147, 2e-162)]),
+        np.vstack([np.full((6, 1), 1e140), tiny(144, 1e-20)]),
+        tiny(150, 1e-155),
+        1e15 + tiny(150, 1.0).round(1),
+        np.vstack([tiny(75, 1e-3), 1e9 + tiny(75, 1e-3)]),
+    ],
+    ids=["squares vanish", "squares vanish beside ones", "far magnitudes", "small", "ulps", "two far clusters"],
+)
+def test_distances_at_the_edge_of_what_a_double_holds(name, X):
+    np.testing.assert_array_equal(run(name, X, 3), TWINS[name](X, 3))
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("name", ["mdav", "mdav1", "mdav+", "mdav*"])
 def test_same_partition_over_many_tiles(name, kind):

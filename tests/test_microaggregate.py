@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import concurrent.futures
+import json
 import multiprocessing
 import pickle
 import re
@@ -60,6 +61,22 @@ def test_pandas_keeps_its_index_and_the_input_stays():
     pd.testing.assert_frame_equal(frame, before)
 
 
+def test_integers_beyond_what_a_float_holds():
+    big = [9007199254740993 + i for i in range(8)]
+    frames = [pa.table({"id": big}), pl.DataFrame({"id": big}), pd.DataFrame({"id": big}), np.array(big).reshape(-1, 1)]
+    released = [as_numpy(ct.microaggregate(f, 3, "mdav").data).tolist() for f in frames]
+    assert all(r == released[0] for r in released)
+
+
+def test_notes_beside_the_data_are_not_released():
+    frame = pd.DataFrame(X12, columns=["a", "b", "c"])
+    frame.attrs = {"first": "Smith"}
+    assert ct.microaggregate(frame, 3, "mdav").data.attrs == {}
+    assert frame.attrs == {"first": "Smith"}
+    arrow = pa.table({"a": X12[:, 0]}).replace_schema_metadata({"bbox": "98765"})
+    assert ct.microaggregate(arrow, 3, "mdav").data.schema.metadata is None
+
+
 def test_column_names_that_are_numbers():
     data = ct.microaggregate(pd.DataFrame(X12, columns=[2, 0, 1]), 3, "mdav").data
     assert list(data.columns) == [2, 0, 1]
@@ -90,6 +107,14 @@ def test_rounding_keeps_integers():
     assert free["a"][0] == pytest.approx(7 / 3)
     one = ct.microaggregate(frame, 3, "mdav", rounding=1).data
     assert one["a"].to_list() == pytest.approx([2.3] * 3 + [101.3] * 3)
+
+
+def test_decimals_may_be_a_numpy_integer():
+    r = ct.microaggregate(X12, 3, "mdav", rounding=np.int64(1), standardize=np.True_)
+    np.testing.assert_array_equal(r.data, ct.microaggregate(X12, 3, "mdav").data.round(1))
+    assert r.options["rounding"] == 1
+    assert "before rounding" in str(r)
+    json.dumps(r.facts())
 
 
 def test_half_rounds_to_even():
@@ -146,6 +171,7 @@ def test_fewer_than_2k_records_are_one_group(n):
     for method in ct.methods():
         r = ct.microaggregate(table("normal", n, 2, 3), 5, method.name)
         assert r.labels.tolist() == [0] * n
+        assert r.params == {}
         assert r.loss == pytest.approx(100)
 
 
@@ -312,6 +338,10 @@ BAD = {
     "rounding float": (dict(rounding=1.5), "rounding", "1.5"),
     "rounding bool": (dict(rounding=True), "rounding", "True"),
     "rounding too large": (dict(X=np.full((6, 1), 2**60), rounding="integers"), "2\\*\\*53", "column '0'"),
+    "rounding to infinity": (dict(X=GOOD * 1e10, rounding=300), "finite", "rounding = 300"),
+    "rounding without integers": (dict(rounding="integers"), "integer type", "none"),
+    "record batch": (dict(X=pa.record_batch({"a": [SECRET] * 4})), "pyarrow Table", "RecordBatch"),
+    "gamma huge": (dict(method="v-mdav", gamma=10**400), "gamma", "int"),
     "seed": (dict(random_state="x"), "random_state", "str"),
     "seed negative": (dict(random_state=-1), "random_state", "int"),
     "progress": (dict(progress=1), "progress", "int"),
@@ -390,8 +420,10 @@ def test_result_survives_pickling_and_is_frozen():
 
 
 def test_facts_are_json():
-    import json
-
+    for scale in (1e200, 1e-200):
+        facts = ct.microaggregate(X12 * scale, 3, "mdav", standardize=False).facts()
+        json.loads(json.dumps(facts, allow_nan=False))
+    assert ct.microaggregate(np.full((6, 1), 1e300), 3, "mdav", standardize=False).distortion == 0
     r = result()[1]
     facts = json.loads(json.dumps(r.facts()))
     assert facts["records"] == 30

@@ -52,7 +52,9 @@ def test_every_published_cell_is_well_formed():
 
 @needs_casc
 @pytest.mark.slow
-@pytest.mark.parametrize("table", ["survey", "mdav-star-2018 table 1", "table 5", "v-mdav-2006", "section 3", "two-mu"])
+@pytest.mark.parametrize(
+    "table", ["survey", "mdav-star-2018 table 1", "table 5", "v-mdav-2006", "section 3", "two-mu", "table 3b"]
+)
 def test_exact_cells_are_exact_and_close_ones_close(table):
     cells = [c for c in tables.reproduce(table) if c.ours is not None and c.match in ("exact", "close")]
     assert cells
@@ -70,14 +72,16 @@ def test_best_gammas_are_those_of_the_paper():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("dataset", ["simu", "simc", "scattered", "clustered", "normal-16", "clusters-4"])
+@pytest.mark.parametrize("dataset", ["simu", "simc", "scattered", "clustered", "normal-16", "clusters-4", "clusters-5"])
 def test_simulated_cells_lie_in_the_range_of_25_draws(dataset):
     runs = tables._Runs(None)
     fast = ("md", "mdav", "mdav+", "mdav*")
     cells = [c for c in tables.published() if c.dataset == dataset and c.method in fast and c.table != "table 3a"]
     judged = [tables.judge(runs.fill(c)) for c in cells]
     assert judged
-    assert [c for c in judged if c.mark != "range"] == []
+    # docs/methods.md says why: the one set that the authors drew has an optimum above all our 25 draws
+    known = [("table 7", 5)] if dataset == "clusters-5" else []
+    assert [(c.table, c.k) for c in judged if c.mark != "range"] == known
     assert all(c.low < c.ours < c.high for c in judged)
 
 
@@ -111,17 +115,31 @@ def test_a_wrong_exact_cell_fails_the_command(monkeypatch):
 
 
 def test_methods_and_data_that_are_not_there_are_said(monkeypatch, tmp_path):
-    monkeypatch.delenv("COTERIE_CASC_DIR", raising=False)
-    ran = CliRunner().invoke(app, ["reproduce", "--table", "mu-approx-2008 table 5", "--data", str(tmp_path), "--json"])
+    monkeypatch.setenv("COTERIE_CASC_DIR", str(tmp_path))
+    ran = CliRunner().invoke(app, ["reproduce", "--table", "mu-approx-2008 table 5", "--json"])
     cells = json.loads(ran.stdout)["cells"]
     assert {c["mark"] for c in cells if c["method"] == "mu-approx"} == {"no method"}
     assert {c["mark"] for c in cells if c["method"] == "mdav"} == {"no data"}
     assert ran.exit_code == 0
     text = Console(width=200, record=True, file=StringIO())
-    report.show(tables.reproduce("table 5", tmp_path), text)
+    report.show(tables.reproduce("table 5"), text)
     shown = text.export_text()
     assert "no method" in shown
     assert "CASC data were not found" in shown
+
+
+def test_a_folder_without_the_data_is_an_error(tmp_path):
+    with pytest.raises(ct.CoterieError, match="all three CASC sets"):
+        tables.reproduce("table 5", tmp_path)
+
+
+@pytest.mark.parametrize("width", [80, 160])
+def test_nothing_is_cut_off_on_a_narrow_terminal(width):
+    out = StringIO()
+    report.show([replace(CELL, ours=21.2, mark="exact")], Console(file=out, width=width))
+    assert ("21.2 21.2 =" in out.getvalue()) == (width == 160)
+    assert "21.2 =" in out.getvalue()
+    assert "…" not in out.getvalue()
 
 
 def test_unknown_table():

@@ -41,18 +41,29 @@ def release(numbers: Numbers, labels: Ints, centre: str, rounding: str | int | N
     centres = group_centres(numbers.values, labels, centre)
     columns = [_typed(numbers, j, _rounded(centres[:, j], rounding))[labels] for j in range(centres.shape[1])]
     if rounding == "integers":
-        columns = [_as_integers(numbers, j, column) for j, column in enumerate(columns)]
+        columns = _with_integers(numbers, columns)
+    if not all(np.isfinite(column).all() for column in columns):
+        raise CoterieError("Rounded values must be finite.", f"rounding = {rounding}", "take fewer decimals.")
     return numbers.like(columns)
 
 
 def _rounded(x: Floats, rounding: str | int | None) -> Floats:
-    return np.round(x, rounding) if isinstance(rounding, int) else x
+    with np.errstate(over="ignore", invalid="ignore"):  # what overflows is refused afterwards
+        return np.round(x, rounding) if isinstance(rounding, int) else x
 
 
 def _typed(numbers: Numbers, j: int, x: Floats) -> NDArray[Any]:
     """Floats keep their width; everything else is released as float64."""
     dtype = numbers.dtypes[j]
-    return x.astype(dtype) if dtype is not None and dtype.kind == "f" else x
+    with np.errstate(over="ignore"):
+        return x.astype(dtype) if dtype is not None and dtype.kind == "f" else x
+
+
+def _with_integers(numbers: Numbers, columns: list[NDArray[Any]]) -> list[NDArray[Any]]:
+    if not any(numbers.is_integer(j) for j in range(len(columns))):
+        what = "rounding='integers' needs a column of an integer type."
+        raise CoterieError(what, "none", "a number of decimals rounds every column.")
+    return [_as_integers(numbers, j, column) for j, column in enumerate(columns)]
 
 
 def _as_integers(numbers: Numbers, j: int, x: NDArray[Any]) -> NDArray[Any]:

@@ -9,13 +9,18 @@ import json
 import os
 import sys
 import traceback
+from collections.abc import Callable
+from functools import wraps
+from io import TextIOWrapper
 from pathlib import Path
-from typing import Annotated, Any, Optional
+from typing import Annotated, Any, Optional, ParamSpec
 
 import typer
 
 from ._version import __version__
 from .errors import CoterieError
+
+P = ParamSpec("P")
 
 app = typer.Typer(
     name="coterie",
@@ -40,6 +45,20 @@ def _coterie(
 ) -> None: ...
 
 
+def _interruptible(command: Callable[P, None]) -> Callable[P, None]:
+    """Let Ctrl-C end a command with a word and exit code 130; typer would end it silently."""
+
+    @wraps(command)
+    def run(*args: P.args, **kwargs: P.kwargs) -> None:
+        try:
+            command(*args, **kwargs)
+        except KeyboardInterrupt:
+            print("coterie: interrupted.", file=sys.stderr)
+            raise typer.Exit(130) from None
+
+    return run
+
+
 @app.command()
 def methods(json_: Annotated[bool, typer.Option("--json", help="As JSON.")] = False) -> None:
     """List the methods: name, what it is, paper, cost, promise, parameters."""
@@ -52,6 +71,7 @@ def methods(json_: Annotated[bool, typer.Option("--json", help="As JSON.")] = Fa
 
 
 @app.command()
+@_interruptible
 def microaggregate(
     file: Annotated[Path, typer.Argument(help="A CSV or Parquet file of numbers, with column names.")],
     k: Annotated[int, typer.Option("-k", help="The least number of records in a group, at least 2.")],
@@ -77,19 +97,26 @@ def microaggregate(
     ] = None,
     labels: Annotated[bool, typer.Option("--labels", help="Write each record's group instead of the values.")] = False,
     delimiter: Annotated[str, typer.Option(help="What stands between the fields of a CSV file.")] = ",",
+    header: Annotated[
+        bool, typer.Option("--header", help="The first line of the CSV file holds names, though some are numbers.")
+    ] = False,
     force: Annotated[bool, typer.Option("--force", help="Replace the output if it exists.")] = False,
     json_: Annotated[bool, typer.Option("--json", help="Print the facts as JSON on stdout.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="Print nothing on stderr but errors.")] = False,
 ) -> None:
     """Microaggregate a numeric file: the researcher's face. Loss, group sizes and time go to stderr."""
+    from .algorithms.registry import find
     from .files import check_writable, read_table, write_table
     from .partition import microaggregate as run
 
-    params: dict[str, Any] = _params(param)
-    if len(delimiter) != 1:
-        raise CoterieError("--delimiter must be one character.", f"{len(delimiter)} characters")
+    params: dict[str, Any] = find(method).check(_params(param))
+    if len(delimiter) != 1 or not delimiter.isascii() or delimiter in '\r\n"':
+        raise CoterieError("--delimiter must be one ASCII character, and no quote or line break.")
+    if labels and rounding is not None:
+        raise CoterieError("--rounding has no effect with --labels.", hint="leave one of them out.")
+    output = output.resolve()  # a link stays, and what it leads to is written
     check_writable(output, file, force)
-    table, left_out = read_table(file, _names(columns), delimiter)
+    table, left_out = read_table(file, _names(columns), delimiter, header)
     result = run(
         table,
         k,
@@ -106,13 +133,14 @@ def microaggregate(
     if not quiet:
         _tell(result)
         if left_out:
-            _tell(f"left out        {len(left_out)} columns that --columns does not name")
+            _tell(f"left out        {len(left_out)} of the file's columns, which --columns does not name")
         _tell(f"written         {output}{' (the groups of the records)' if labels else ''}")
     if json_:
         print(json.dumps(result.facts(), indent=2, ensure_ascii=False))
 
 
 @app.command()
+@_interruptible
 def reproduce(
     table: Annotated[
         Optional[str],  # noqa: UP045
@@ -140,7 +168,8 @@ def _console() -> Any:
     """A terminal, or a text wide enough for the tables where there is none."""
     from rich.console import Console
 
-    return Console() if sys.stdout.isatty() else Console(width=int(os.environ.get("COLUMNS", "160")))
+    columns = os.environ.get("COLUMNS", "")
+    return Console() if sys.stdout.isatty() else Console(width=int(columns) if columns.isdecimal() else 160)
 
 
 def _tell(what: Any) -> None:
@@ -159,7 +188,10 @@ def _names(columns: str | None) -> list[str] | None:
         return None
     import csv
 
-    return [name.strip() for name in next(csv.reader([columns], skipinitialspace=True), [])]
+    names = next(csv.reader([columns.replace("\n", " ")], skipinitialspace=True), [])
+    if not all(names) or not names:
+        raise CoterieError("--columns must be names with commas between.", "an empty name")
+    return names
 
 
 def _params(param: list[str] | None) -> dict[str, str]:
@@ -189,16 +221,16 @@ def _labels_table(labels: Any) -> Any:
 
 def main() -> None:
     """Run the command line. No traceback, and no message that could hold a record's value, reaches the terminal."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="replace")  # a sign that the terminal lacks is no reason to stop
     try:
         app()
     except CoterieError as error:
         print(f"coterie: {error}", file=sys.stderr)
         raise SystemExit(2) from None
-    except KeyboardInterrupt:
-        print("coterie: interrupted; nothing was written.", file=sys.stderr)
-        raise SystemExit(130) from None
     except Exception as error:
         where = traceback.extract_tb(error.__traceback__)[-1]
         place = f"{Path(where.filename).name}:{where.lineno}"
-        print(f"coterie: a bug: {type(error).__name__} at {place}. Nothing was written.", file=sys.stderr)
+        print(f"coterie: a bug: {type(error).__name__} at {place}.", file=sys.stderr)
         raise SystemExit(70) from None

@@ -30,14 +30,14 @@ class Matrix:
 def encode(X: Floats, standardize: bool) -> Matrix:
     """Standardize every column to mean 0 and variance 1 (ddof 0), or leave the columns as they are.
 
-    A constant column becomes 0. Distances between unstandardized records are scaled by a power of two where their
-    squares would leave the range of a double: the groups stay the same, since such a scaling is exact.
+    A constant column becomes 0. Unstandardized records are scaled by a power of two where the squares of the largest
+    values would leave the range of a double.
     """
     if standardize:
         columns = [_standardized(np.ascontiguousarray(X[:, j])) for j in range(X.shape[1])]
         return Matrix(np.ascontiguousarray(np.column_stack(columns)), 1.0)
     largest = float(np.abs(X).max())
-    if largest == 0.0 or 1e-100 < largest < 1e100:
+    if largest == 0.0 or 1e-150 < largest < 1e150:
         return Matrix(X.copy(), 1.0)
     unit = math.ldexp(1.0, math.frexp(largest)[1])
     return Matrix(X / unit, unit)

@@ -14,14 +14,23 @@ try:
 except ImportError as error:
     raise ImportError('Microaggregator needs scikit-learn >= 1.6: pip install "coterie[sklearn]"') from error
 
+from .algorithms.registry import find
+from .errors import CoterieError
 from .partition import microaggregate
+from .tables import read
+
+
+def _holds_text(X: Any) -> bool:
+    """Whether an array of objects holds a text, which scikit-learn would try to read as a number."""
+    array = np.asarray(X)
+    return array.dtype == object and any(isinstance(value, (str, bytes)) for value in array.flat)
 
 
 class Microaggregator(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Replace each record by the centre of its group of at least k records.
 
     It has `fit`, `fit_predict` and `fit_transform` but no `transform`: values for new records would carry no promise
-    that k of them are alike. In a Pipeline it is therefore the last step.
+    that k of them are alike. In a Pipeline it is therefore the last step, and a ColumnTransformer does not take it.
 
     Parameters
     ----------
@@ -78,16 +87,15 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  #
 
     def fit(self, X: Any, y: Any = None) -> Microaggregator:  # noqa: ARG002
         """Group the records of X. `y` is there for scikit-learn's sake and not used."""
-        X = validate_data(self, X, dtype=[np.float64, np.float32])
         self.result_ = microaggregate(
-            X,
+            self._validated(X),
             self.k,
             self.method,
             standardize=self.standardize,
             centre=self.centre,  # type: ignore[arg-type]
             distortion=self.distortion,  # type: ignore[arg-type]
             random_state=self.random_state,
-            **(self.method_params or {}),
+            **find(self.method).check(self.method_params or {}),
         )
         self.labels_ = self.result_.labels
         return self
@@ -99,5 +107,22 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  #
 
     def fit_transform(self, X: Any, y: Any = None) -> NDArray[np.float64]:
         """Group the records of X and return the table with each at its group's centre."""
-        data: NDArray[np.float64] = self.fit(X, y).result_.data
+        data: NDArray[np.float64] = self.fit(X, y).result_.data.copy()
         return data
+
+    def _validated(self, X: Any) -> Any:
+        """X as an array, checked by both houses; the message of neither holds a record's value."""
+        if not isinstance(X, np.ndarray) and hasattr(X, "columns"):
+            read(X)  # text, dates, booleans, categories and gaps in frames: refused, as everywhere in Coterie
+        elif np.asarray(X).dtype.kind in "bmMUS" or _holds_text(X):
+            kind = np.asarray(X).dtype
+            raise CoterieError("X must hold real numbers.", f"an array of type {kind}")
+        problem: ValueError | TypeError | None = None
+        try:
+            return validate_data(self, X, dtype=[np.float64, np.float32])
+        except (ValueError, TypeError) as error:
+            problem = error
+        first_line = str(problem).partition("\n")[0]  # what follows may quote the data
+        if isinstance(problem, TypeError):
+            raise TypeError(first_line)
+        raise CoterieError(first_line)

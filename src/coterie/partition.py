@@ -61,7 +61,8 @@ def microaggregate(
         plain distances take O(n² p) time.
     rounding : None, "integers" or int
         None releases centres as they are (integer columns come back as floats); "integers" rounds integer columns, half
-        to even, and keeps their type; a number rounds all columns to so many decimals.
+        to even, and keeps their type; a number rounds all columns to so many decimals. Losses are those of the
+        centres before rounding.
     random_state : int, Generator or None
         The seed of randomized methods. The result of the others is the same for any.
     progress : bool
@@ -98,6 +99,7 @@ def microaggregate(
     params = chosen.check(params)
     k = check_k(k)
     _check_options(standardize, centre, distortion, diversity, rounding, progress)
+    standardize, rounding = bool(standardize), rounding if rounding in (None, "integers") else int(rounding)
     rng = _generator(random_state)
     numbers = read(X)
     _check_enough(len(numbers.values), k)
@@ -111,7 +113,7 @@ def microaggregate(
         data=data,
         method=chosen.name,
         k=k,
-        params={**params, **found},
+        params=found,
         options={
             "standardize": standardize,
             "centre": centre,
@@ -198,10 +200,13 @@ def _group(
     centre: str,
     distortion: str,
 ) -> _Grouping:
-    """Run the method, unless there is only one way to group; number the groups by first appearance."""
+    """Run the method, unless there is only one way to group; number the groups by first appearance.
+
+    What is found beside the labels: the method's parameters, with what it chose.
+    """
     n = len(matrix.values)
     if n < 2 * k:
-        return _Grouping(np.zeros(n, np.int64), {})
+        return _Grouping(np.zeros(n, np.int64), {})  # no method, no parameters
     own = dict(params)
     if method.compares:
         own["loss"] = lambda labels: loss.distortion(matrix.values, labels, centre, distortion)
@@ -209,7 +214,7 @@ def _group(
         own["rng"] = rng
     found = method.load()(matrix.values, k, **own)
     labels, chosen = found if isinstance(found, Found) else Found(found, {})
-    return _Grouping(_by_first_appearance(labels), chosen)
+    return _Grouping(_by_first_appearance(labels), {**params, **chosen})
 
 
 def _by_first_appearance(labels: Ints) -> Ints:
@@ -226,13 +231,20 @@ def _measures(matrix: Matrix, labels: Ints, centre: str, distortion: str, divers
     sde, sdt = loss.distortion(X, labels, centre, "euclidean"), loss.diversity(X, centre, "euclidean")
     lost = sse if distortion == "squared" else sde
     whole = loss.diversity(X, centre, distortion, diversity)
-    power = unit * unit if distortion == "squared" else unit
+    powers = 2 if distortion == "squared" else 1
     return {
-        "sse": sse * unit * unit,
-        "sst": sst * unit * unit,
+        "sse": _in_units(sse, unit, 2),
+        "sst": _in_units(sst, unit, 2),
         "loss": loss.percent(sse, sst),
         "loss_euclidean": loss.percent(sde, sdt),
-        "distortion": lost * power,
-        "diversity": whole * power,
+        "distortion": _in_units(lost, unit, powers),
+        "diversity": _in_units(whole, unit, powers),
         "information_loss": loss.percent(lost, whole),
     }
+
+
+def _in_units(value: float, unit: float, powers: int) -> float:
+    """A sum of distances in the units of the data; nothing stays nothing, whatever the unit."""
+    for _ in range(powers):
+        value *= unit
+    return value

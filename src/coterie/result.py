@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -73,14 +74,7 @@ class Result:
             "columns": len(self.columns),
             "groups": len(self.sizes),
             "sizes": {int(size): int(count) for size, count in zip(sizes, counts, strict=True)},
-            "sse": self.sse,
-            "sst": self.sst,
-            "loss": self.loss,
-            "loss_euclidean": self.loss_euclidean,
-            "distortion": self.distortion,
-            "diversity": self.diversity,
-            "information_loss": self.information_loss,
-            "seconds": self.seconds,
+            **{name: _finite(getattr(self, name)) for name in _NUMBERS},
         }
 
     def __str__(self) -> str:
@@ -115,9 +109,9 @@ class Result:
         some = f"{sizes.min()}" if sizes.min() == sizes.max() else f"{sizes.min()} to {sizes.max()}"
         lines = [
             ("method", _called(self.method, self.params), ""),
-            ("records", f"{len(self.labels):,} in {len(self.columns)} columns", ""),
+            ("records", f"{len(self.labels):,} in {_counted(len(self.columns), 'column')}", ""),
             ("groups", f"{len(sizes):,} of {some} records", f"every record hides in a group of at least {self.k}"),
-            ("loss", f"{self.loss:.4g} %", "of the variation in the table is gone: 100 SSE / SST"),
+            ("loss", f"{self.loss:.4g} %", f"of the variation in the table is gone: 100 SSE / SST{self._unrounded()}"),
             ("loss_euclidean", f"{self.loss_euclidean:.4g} %", "the same with distances not squared"),
             ("sse, sst", f"{self.sse:.6g}, {self.sst:.6g}", self._measured_on()),
         ]
@@ -126,6 +120,9 @@ class Result:
             lines.append(("information_loss", f"{self.information_loss:.4g} %", model))
         lines.append(("seconds", f"{self.seconds:.3g}", ""))
         return lines
+
+    def _unrounded(self) -> str:
+        return ", before rounding" if self.options["rounding"] is not None else ""
 
     def _measured_on(self) -> str:
         columns = "standardized columns" if self.options["standardize"] else "columns as they are"
@@ -153,6 +150,20 @@ class Result:
             f"<svg width='600' height='104' viewBox='0 0 600 104' role='img' aria-label='group sizes' "
             f"font-family='sans-serif' fill='currentColor'>{bars}{words}</svg>"
         )
+
+
+_NUMBERS = (
+    "sse", "sst", "loss", "loss_euclidean", "distortion", "diversity", "information_loss", "seconds",
+)  # fmt: skip
+
+
+def _finite(value: float) -> float | None:
+    """JSON knows no infinity."""
+    return value if math.isfinite(value) else None
+
+
+def _counted(n: int, what: str) -> str:
+    return f"{n} {what}{'' if n == 1 else 's'}"
 
 
 def _called(method: str, params: Mapping[str, Any]) -> str:

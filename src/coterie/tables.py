@@ -39,7 +39,16 @@ class Numbers:
             nw.new_series(name=n, values=c, backend=frame.implementation)
             for n, c in zip(frame.columns, columns, strict=True)
         ]
-        return nw.to_native(frame.with_columns(*make))
+        return _without_metadata(nw.to_native(frame.with_columns(*make)))
+
+
+def _without_metadata(table: Any) -> Any:
+    """The table without what its maker may have noted beside the data: it would be released along with them."""
+    if hasattr(table, "replace_schema_metadata"):
+        return table.replace_schema_metadata(None)
+    if getattr(table, "attrs", None):
+        table.attrs = {}
+    return table
 
 
 def read(X: Any) -> Numbers:
@@ -91,9 +100,19 @@ def _from_frame(frame: Any) -> Numbers:
         if missing:
             raise _missing(str(name), missing)
         dtypes.append(_numpy_dtype(column.dtype))
-        columns.append(np.asarray(column.cast(nw.Float64).to_numpy(), dtype=np.float64))
+        columns.append(_as_floats(column))
     empty = np.empty((len(frame), 0))
     return Numbers(np.ascontiguousarray(np.column_stack(columns)) if columns else empty, names, tuple(dtypes), frame)
+
+
+def _as_floats(column: Any) -> Floats:
+    """A column as float64; integers beyond 2**53 are rounded, as NumPy does."""
+    try:
+        return np.asarray(column.to_numpy()).astype(np.float64)
+    except Exception:  # whose own words may quote a value
+        raise CoterieError(
+            "All columns must be numeric.", f"'{column.name}', which cannot be read as numbers"
+        ) from None
 
 
 def _numpy_dtype(dtype: Any) -> np.dtype[Any] | None:
@@ -104,6 +123,10 @@ def _numpy_dtype(dtype: Any) -> np.dtype[Any] | None:
 
 
 def _from_array(X: Any) -> Numbers:
+    if hasattr(X, "__arrow_c_array__") or hasattr(X, "__dataframe__"):
+        raise CoterieError(
+            "X must be an array, a DataFrame or a pyarrow Table.", _kind(X), "turn it into one of these."
+        )
     if isinstance(X, np.ma.MaskedArray) and (masked := int(np.sum(np.ma.getmaskarray(X)))):
         raise CoterieError("X must not have missing values.", f"{masked} masked values")
     if hasattr(X, "toarray") and not isinstance(X, np.ndarray):

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numpy.typing import NDArray
 
-from ..kernels import exact_sum, tiles
+from ..kernels import exact_sum, mdav, tiles
 from ..progress import done
 
 Floats = NDArray[np.float64]
@@ -36,6 +38,8 @@ class FreeRecords:
         if keep_centroid:
             exact_sum.add_rows(self._digits, X)
         self._order = close_together(X, np.arange(len(X)))
+        extent = float(np.max(X.max(axis=0) - X.min(axis=0)))
+        self._scale = math.ldexp(1.0, max(-1000, min(1000, -math.frexp(extent)[1])))
         self._fill()
 
     def __len__(self) -> int:
@@ -77,6 +81,13 @@ class FreeRecords:
         self._gone(k)
         return members
 
+    def take_pairs_of_groups(self, k: int, labels: Ints, g: int) -> int:
+        """Take groups g, g + 1, ... by the rule of MDAV, while at least 3k are free; give the next group's number."""
+        until = max(3 * k, self._full)
+        after = mdav.pairs_of_groups(self.tiles, self.X, labels, g, k, self._free, until)
+        self._gone(k * (after - g))
+        return after
+
     def take_growing_group(self, r: int, k: int, gamma: float) -> Ints:
         """Take r, the k - 1 free records nearest to it, and up to k - 1 more by the rule of V-MDAV."""
         members = np.empty(2 * k - 1, np.int64)
@@ -88,7 +99,7 @@ class FreeRecords:
     def _gone(self, m: int) -> None:
         """Keep the books after m records have been taken."""
         self._free -= m
-        if 2 * self._free < len(self._order):  # the tiles are half empty: close the ranks
+        if self._free < self._full:
             self._order = self._order[self.tiles.place[self._order] >= 0]
             self._fill()
         done(m)
@@ -96,6 +107,7 @@ class FreeRecords:
     def _fill(self) -> None:
         """Put the free records, in their order, into new tiles."""
         p = self.X.shape[1]
+        self._full = 4 * self._free // 5  # below it, a fifth of the places is empty: the ranks close
         starts = np.append(np.arange(0, max(1, self._free), tiles.SIZE), self._free)
         t = len(starts) - 1  # one empty tile where nobody is left
         self.tiles = tiles.Tiles(
@@ -106,6 +118,8 @@ class FreeRecords:
             place=np.full(len(self.X), -1),
             anchor=self.X[self._order].mean(axis=0) if self._free else np.zeros(p),
             centre=np.empty((p, t)),
+            shadow=np.empty((t, p, tiles.SIZE), np.float32),
+            scale=self._scale,
             digits=self._digits,
         )
         tiles.fill(self.tiles, self.X, self._order, starts)

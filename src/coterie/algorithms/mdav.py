@@ -18,14 +18,8 @@ def mdav(X: NDArray[np.float64], k: int) -> NDArray[np.int64]:
     labels = np.empty(len(X), np.int64)
     free = FreeRecords(X, keep_centroid=True)
     g = 0
-    while len(free) >= 3 * k:
-        # Steps 1 and 2: the centroid of what remains, r, and the group around r
-        r = free.farthest(free.centroid())
-        labels[free.take_group(r, k)] = g
-        # s is asked for after r's group has gone: the same record, unless all of the rest is equally far from r
-        s = free.farthest(X[r])
-        labels[free.take_group(s, k)] = g + 1
-        g += 2
+    while len(free) >= 3 * k:  # steps 1 to 3, as often as the tiles stay well filled
+        g = free.take_pairs_of_groups(k, labels, g)
     if len(free) >= 2 * k:
         labels[free.take_group(free.farthest(free.centroid()), k)] = g
         g += 1

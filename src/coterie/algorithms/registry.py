@@ -88,7 +88,7 @@ class Method:
             value = given.get(name, parameter.default)
             try:
                 out[name] = parameter.check(value)
-            except (TypeError, ValueError):
+            except (TypeError, ValueError, OverflowError):
                 raise CoterieError(f"'{name}' must be {parameter.must_be}.", _shown(value)) from None
         return out
 
@@ -144,6 +144,6 @@ def _also_takes(parameter: str) -> str | None:
 
 def _shown(value: Any) -> str:
     """A parameter as an error shows it: numbers and short texts as they are, of everything else the type."""
-    if isinstance(value, (str, Real, Integral)) and len(str(value)) <= 40:
-        return repr(value)
+    if isinstance(value, (str, Real, Integral)) and len(text := repr(value)) <= 40:
+        return text
     return f"an object of type {type(value).__name__}"

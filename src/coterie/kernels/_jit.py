@@ -3,17 +3,43 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeVar, cast
+from pathlib import Path
+from typing import Any, TypeVar, cast
 
 from numba import njit
 
 F = TypeVar("F", bound=Callable[..., object])
 
+# nnan and nsz let minima and maxima run in SIMD; neither reorders an operation, so every result is, bit for bit, that
+# of the plain loop. Ties decide these algorithms: reassociation and contraction stay off.
+OPTIONS = {"nogil": True, "error_model": "numpy", "fastmath": {"nnan", "nsz"}}
+
 
 def kernel(function: F) -> F:
-    """Compile on first use, cached on disk, without the GIL.
+    """Compile on first use, without the GIL, cached on disk."""
+    try:
+        compiled = njit(cache=True, **OPTIONS)(function)
+    except RuntimeError:  # nowhere to write a cache (a read-only installation): every process compiles anew
+        return cast(F, njit(cache=False, **OPTIONS)(function))
+    _depend_on_all_kernels(compiled)
+    return cast(F, compiled)
 
-    ``nnan`` and ``nsz`` let minima and maxima run in SIMD; neither reorders an operation, so every result is,
-    bit for bit, that of the plain loop. Ties decide these algorithms: reassociation and contraction stay off.
+
+def _state() -> tuple[tuple[str, float, int], ...]:
+    """Name, date and size of every kernel file."""
+    files = sorted(Path(__file__).parent.glob("*.py"))
+    return tuple((f.name, f.stat().st_mtime, f.stat().st_size) for f in files)
+
+
+_STATE = _state()
+
+
+def _depend_on_all_kernels(compiled: Any) -> None:
+    """Let the cache go stale when any kernel file changes.
+
+    Numba looks only at the file of the function itself, though it compiles in what that calls from other files: after
+    an update, it would run old code.
     """
-    return cast(F, njit(cache=True, nogil=True, error_model="numpy", fastmath={"nnan", "nsz"})(function))
+    stored: Any = getattr(getattr(compiled, "_cache", None), "_cache_file", None)
+    if hasattr(stored, "_source_stamp"):
+        stored._source_stamp = _STATE

@@ -8,12 +8,21 @@ those that may matter.
 Nearest: a box's nearest point is subtracted, squared and summed in the same order as a record's distance, and
 rounding is monotone, so the bound computed is never above the distance computed, and needs no slack. Farthest: the
 triangle inequality over the anchor (sharp for the centroid) or the tile's centre (sharp elsewhere), with slack for
-rounding. Answers are therefore, bit for bit, those of a scan of all free records, whatever the tiles; equal distances
-go to the lowest record index.
+rounding and for squares that vanish.
+
+An opened tile is first looked at through its shadow: its records about its centre, in single precision, at half
+the memory traffic. With u = 2**-24, coordinates a of a record and b of the query about the centre are off by at most
+u |a| and u |b|, so their distance is off by at most u (|a| + |b|), and the squared sum over p columns by a factor of
+1 + (p + 2) u. _BLUR and the margins are twice that. Only records that these errors leave in question are computed
+exactly.
+
+Answers are therefore, bit for bit, those of a scan of all free records, whatever the tiles; equal distances go to the
+lowest record index.
 """
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -25,9 +34,13 @@ from ._jit import kernel
 SIZE = 64
 NOBODY = 2**62  # stands after every record where distances are equal
 _SLACK = 1.0 + 1e-9
+_BLUR = 2.0**-23
+_GRAIN = 1e-150  # distances below about 1e-162 vanish when squared: no bound may rely on them
+_FAINT = 1e-36  # below it, squares in single precision are lost
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+Shadows = NDArray[np.float32]
 
 
 class Tiles(NamedTuple):
@@ -40,6 +53,8 @@ class Tiles(NamedTuple):
     place: Ints  # (n,): where a record stands, tile * SIZE + slot; -1 once it is taken
     anchor: Floats  # (p,): a point amid all records
     centre: Floats  # (p, t): a point amid the tile's
+    shadow: Shadows  # (t, p, SIZE): (records - centre) * scale in single precision
+    scale: float  # a power of two that brings the shadows to a magnitude of about 1
     digits: Ints  # (p, DIGITS): the exact sum of the free records; (0, DIGITS) where nobody asks for it
 
 
@@ -58,7 +73,7 @@ def _tighten(values: Floats, w: int, box: Floats, t: int) -> None:
 @kernel
 def fill(tiles: Tiles, X: Floats, order: Ints, starts: Ints) -> None:
     """Put records order[starts[t]:starts[t + 1]] into tile t."""
-    values, record, filled, box, place, anchor, centre, _ = tiles
+    values, record, filled, box, place, anchor, centre, shadow, scale, _ = tiles
     p = X.shape[1]
     for t in range(starts.shape[0] - 1):
         inside = order[starts[t] : starts[t + 1]]
@@ -77,6 +92,7 @@ def fill(tiles: Tiles, X: Floats, order: Ints, starts: Ints) -> None:
                 values[t, j, i] = X[x, j]
                 from_anchor += (X[x, j] - anchor[j]) ** 2
                 from_centre += (X[x, j] - centre[j, t]) ** 2
+                shadow[t, j, i] = np.float32((X[x, j] - centre[j, t]) * scale)
             values[t, p, i] = np.sqrt(from_anchor)
             values[t, p + 1, i] = np.sqrt(from_centre)
         _tighten(values[t], filled[t], box, t)
@@ -85,7 +101,7 @@ def fill(tiles: Tiles, X: Floats, order: Ints, starts: Ints) -> None:
 @kernel
 def remove(tiles: Tiles, records: Ints) -> None:
     """Take records out; a tile's box shrinks where they touched its wall."""
-    values, record, filled, box, place, _, _, digits = tiles
+    values, record, filled, box, place, _, _, shadow, _, digits = tiles
     for x in records:
         t, i = place[x] // SIZE, place[x] % SIZE
         last = filled[t] - 1
@@ -94,6 +110,8 @@ def remove(tiles: Tiles, records: Ints) -> None:
             value = values[t, j, i]
             if j < digits.shape[0]:
                 exact_sum.add(digits[j], value, -1)
+            if j < shadow.shape[1]:
+                shadow[t, j, i] = shadow[t, j, last]
             touched |= value == box[0, j, t] or value == box[1, j, t]
             values[t, j, i] = values[t, j, last]
         moved = record[t, last]
@@ -144,37 +162,76 @@ def _insert(near_d2: Floats, near: Ints, d2: float, x: int) -> None:
 
 
 @kernel
+def _look(
+    shadow: Shadows, w: int, q: Floats, centre: Floats, t: int, scale: float, b: Shadows, rough: Shadows
+) -> float:
+    """rough: squared distances of tile t's w records to q, scaled, in single precision. Gives the centre's distance."""
+    away = 0.0
+    for j in range(q.shape[0]):
+        step = q[j] - centre[j, t]
+        away += step * step
+        b[j] = np.float32(step * scale)
+    for i in range(w):
+        rough[i] = 0.0
+    for j in range(q.shape[0]):
+        column, y = shadow[j], b[j]
+        for i in range(w):
+            gap = column[i] - y
+            rough[i] += gap * gap
+    return math.sqrt(away)
+
+
+@kernel
+def _exactly(values: Floats, i: int, q: Floats) -> float:
+    """Give the squared distance of a tile's record i to q, as `distances` does."""
+    d2 = 0.0
+    for j in range(q.shape[0]):
+        step = values[j, i] - q[j]
+        d2 += step * step
+    return d2
+
+
+@kernel
 def nearest(tiles: Tiles, q: Floats, near_d2: Floats, near: Ints) -> None:
     """Write the free records nearest to q, by distance and then index, as many as `near` has room for.
 
     Where fewer are free, the rest is NOBODY at an infinite distance.
     """
-    values, record, filled, box, _, _, _, _ = tiles
+    values, record, filled, box, _, _, centre, shadow, scale, _ = tiles
+    p = q.shape[0]
+    margin = 1.0 + (p + 8) * _BLUR
     near_d2[:] = np.inf
     near[:] = NOBODY
-    d2 = np.empty(SIZE)
+    b, rough = np.empty(p, np.float32), np.empty(SIZE, np.float32)
     below = distance_to_boxes(box, q)
-    first = np.argmin(below)  # empty tiles have an infinite bound
-    for turn in range(-1, below.shape[0]):
-        t = first if turn < 0 else turn
-        if below[t] > near_d2[-1] or filled[t] == 0 or turn == first:
+    first = 1 + p // 4  # so many of the most promising tiles before the rest: more where bounds are loose
+    for turn in range(first + below.shape[0]):
+        t = int(np.argmin(below)) if turn < first else turn - first
+        if below[t] > near_d2[-1] or below[t] == np.inf:  # too far; empty, or opened before
             continue
-        distances(values[t], filled[t], q, d2)
-        hits, w, worst = 0, filled[t], near_d2[-1]
+        below[t] = np.inf
+        w = filled[t]
+        away = _look(shadow[t], w, q, centre, t, scale, b, rough)
+        reach = (np.sqrt(near_d2[-1]) + _BLUR * (away + box[1, p + 1, t]) + _GRAIN) * scale
+        limit = np.float32(max(reach * reach * margin, _FAINT))
+        hits = 0
         for i in range(w):  # most tiles end here, in SIMD
-            hits += d2[i] <= worst
+            hits += rough[i] <= limit
         if hits:
             for i in range(w):
-                if d2[i] <= near_d2[-1]:
-                    _insert(near_d2, near, d2[i], record[t, i])
+                if rough[i] <= limit:
+                    d2 = _exactly(values[t], i, q)
+                    if d2 <= near_d2[-1]:
+                        _insert(near_d2, near, d2, record[t, i])
 
 
 @kernel
 def farthest(tiles: Tiles, q: Floats) -> int:
     """Give the free record farthest from q; -1 if none is free."""
-    values, record, filled, box, _, anchor, centre, _ = tiles
+    values, record, filled, box, _, anchor, centre, shadow, scale, _ = tiles
     p = q.shape[0]
-    d2 = np.empty(SIZE)
+    margin = 1.0 - (p + 8) * _BLUR
+    b, rough = np.empty(p, np.float32), np.empty(SIZE, np.float32)
     above = np.zeros(filled.shape[0])  # no record of the tile is farther, squared
     shift = 0.0
     for j in range(p):
@@ -185,22 +242,29 @@ def farthest(tiles: Tiles, q: Floats) -> int:
             above[t] += step * step
     shift = np.sqrt(shift)
     for t in range(above.shape[0]):
-        reach = min(np.sqrt(above[t]) + box[1, p + 1, t], shift + box[1, p, t]) * _SLACK
-        above[t] = reach * reach if filled[t] else -1.0
-    first = np.argmax(above)
+        reach = min(np.sqrt(above[t]) + box[1, p + 1, t], shift + box[1, p, t]) * _SLACK + _GRAIN
+        above[t] = reach * reach if filled[t] else -1.0  # nobody there
+    first = 1 + p // 4
     best, best_d2 = -1, -1.0
-    for turn in range(-1, above.shape[0]):
-        t = int(first) if turn < 0 else turn
-        if above[t] < best_d2 or filled[t] == 0 or turn == first:
+    for turn in range(first + above.shape[0]):
+        t = int(np.argmax(above)) if turn < first else turn - first
+        if above[t] < best_d2 or above[t] < 0.0:
             continue
-        distances(values[t], filled[t], q, d2)
-        hits, w = 0, filled[t]
+        above[t] = -1.0
+        w = filled[t]
+        away = _look(shadow[t], w, q, centre, t, scale, b, rough)
+        reach = (np.sqrt(max(best_d2, 0.0)) - _BLUR * (away + box[1, p + 1, t]) - _GRAIN) * scale
+        least = reach * reach * margin if reach > 0.0 else 0.0
+        limit = np.float32(least if least > _FAINT else -1.0)
+        hits = 0
         for i in range(w):
-            hits += d2[i] >= best_d2
+            hits += rough[i] >= limit
         if hits:
             for i in range(w):
-                if d2[i] > best_d2 or (d2[i] == best_d2 and record[t, i] < best):
-                    best, best_d2 = record[t, i], d2[i]
+                if rough[i] >= limit:
+                    d2 = _exactly(values[t], i, q)
+                    if d2 > best_d2 or (d2 == best_d2 and record[t, i] < best):
+                        best, best_d2 = record[t, i], d2
     return best
 
 
@@ -211,9 +275,9 @@ def farthest_pair(tiles: Tiles, outermost: Ints) -> int:
     Tiles are paired by their reach, `outermost` first: once the anchor's bound falls below the longest pair, so does
     all that follows.
     """
-    values, record, filled, box, _, _, centre, _ = tiles
+    values, record, filled, box, _, _, centre, _, _, _ = tiles
     p = centre.shape[0]
-    reach, radius = box[1, p] * _SLACK, box[1, p + 1]
+    reach, radius = box[1, p] * _SLACK + _GRAIN, box[1, p + 1]
     d2, q = np.empty(SIZE), np.empty(p)
     best, best_d2 = -1, -1.0
     for n, a in enumerate(outermost):
@@ -225,7 +289,7 @@ def farthest_pair(tiles: Tiles, outermost: Ints) -> int:
             between = 0.0
             for j in range(p):
                 between += (centre[j, a] - centre[j, b]) ** 2
-            if ((np.sqrt(between) + radius[a] + radius[b]) * _SLACK) ** 2 < best_d2:
+            if ((np.sqrt(between) + radius[a] + radius[b]) * _SLACK + _GRAIN) ** 2 < best_d2:
                 continue
             for i in range(filled[a]):
                 if (values[a, p, i] * _SLACK + reach[b]) ** 2 < best_d2:

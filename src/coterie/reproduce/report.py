@@ -53,18 +53,19 @@ def show(cells: Sequence[Cell], console: Any) -> None:
     from rich import box
     from rich.table import Table
 
+    narrow = console.width < 140  # there, ours stands below the published number
     for name, group in groupby(cells, key=lambda c: f"{c.paper}, {c.table}"):
         inside = list(group)
         ks = sorted({c.k for c in inside})
         table = Table(title=name, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD, pad_edge=False)
         for heading in ("data", "measure", "method", *(f"k = {k}" for k in ks)):
-            table.add_column(heading, no_wrap=True)
+            table.add_column(heading, no_wrap=heading.startswith("k = "), overflow="fold")
         rows: dict[tuple[str, ...], dict[int, Cell]] = {}
         for c in inside:
             method = c.method + (f" ({c.params})" if c.params else "")
             rows.setdefault((c.dataset, c.measure, method), {})[c.k] = c
         for row, by_k in rows.items():
-            table.add_row(*row, *(_cell(by_k[k]) if k in by_k else "" for k in ks))
+            table.add_row(*row, *(_cell(by_k[k], narrow) if k in by_k else "" for k in ks))
         console.print(table)
     console.print(LEGEND, style="dim")
     missing = sorted({c.mark for c in cells if c.mark.startswith("no ")})
@@ -75,8 +76,9 @@ def show(cells: Sequence[Cell], console: Any) -> None:
     console.print(summary(cells), style="bold")
 
 
-def _cell(c: Cell) -> str:
+def _cell(c: Cell, narrow: bool) -> str:
+    between = "\n" if narrow else " "
     if c.ours is None:
-        return f"{c.published} [dim]– {c.mark}[/dim]"
+        return f"{c.published}{between}[dim]–{'' if narrow else f' {c.mark}'}[/dim]"
     style = STYLES[c.mark]
-    return f"{c.published} {c.ours:.{c.digits}f} [{style}]{SIGNS[c.mark]}[/{style}]"
+    return f"{c.published}{between}{c.ours:.{c.digits}f} [{style}]{SIGNS[c.mark]}[/{style}]"

@@ -78,6 +78,8 @@ def reproduce(
         raise CoterieError(
             "--table must be part of a table's name.", f"'{table}'", f"the tables are {', '.join(known)}."
         )
+    if data is not None and not casc_available(data):
+        raise CoterieError("--data must be a folder that holds the files of all three CASC sets.", f"'{data}'")
     runs = _Runs(data)
     with bar(show_progress, "reproducing"):
         more(sum(map(_work, wanted)))
