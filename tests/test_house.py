@@ -122,7 +122,7 @@ ALLOWED = {
     "partition": {"aggregate", "algorithms.registry", "encode", "errors", "measures", "progress", "result", "tables"},
     "estimator": {"algorithms.registry", "errors", "partition", "tables"},
     "reproduce": {"reproduce", "algorithms.registry", "datasets", "errors", "partition", "progress"},
-    "cli": {"_version", "algorithms.registry", "errors", "files", "partition", "reproduce"},
+    "cli": {"_version", "algorithms.registry", "errors", "files", "partition", "reproduce", "tables"},
 }
 
 

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import coterie as ct
+from coterie.algorithms import mdav
 from coterie.algorithms.registry import METHODS, Found
 from coterie.measures import loss
 from reference import TWINS
@@ -58,6 +59,14 @@ def test_same_partition_where_bounds_decide(name, kind, n, p, k, seed):
     X = table(kind, max(n if name != "md" else min(n, 110), 2 * k), p, seed)
     own = {"gamma": 0.7} if name == "v-mdav" else {}
     np.testing.assert_array_equal(run(name, X, k, **own), TWINS[name](X, k, *own.values()))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_mdav_compiled_as_one_is_mdav_step_by_step(kind, monkeypatch):
+    X = table(kind, 2500, 4, seed=3)
+    compiled = run("mdav", X, 4)
+    monkeypatch.setattr(mdav, "SMALL", len(X))
+    np.testing.assert_array_equal(run("mdav", X, 4), compiled)
 
 
 def tiny(n, scale, seed=0):

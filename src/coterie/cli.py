@@ -108,6 +108,7 @@ def microaggregate(
     from .algorithms.registry import find
     from .files import check_writable, read_table, write_table
     from .partition import microaggregate as run
+    from .tables import arrow_table
 
     params: dict[str, Any] = find(method).check(_params(param))
     if len(delimiter) != 1 or not delimiter.isascii() or delimiter in '\r\n"':
@@ -129,7 +130,7 @@ def microaggregate(
         progress=sys.stderr.isatty() and not quiet,
         **params,
     )
-    write_table(_labels_table(result.labels) if labels else result.data, output, delimiter)
+    write_table(arrow_table({"group": result.labels}) if labels else result.data, output, delimiter)
     if not quiet:
         _tell(result)
         if left_out:
@@ -211,12 +212,6 @@ def _rounding(text: str | None) -> str | int | None:
         return text if text is None or text == "integers" else int(text)
     except ValueError:
         return text  # the library says what it must be
-
-
-def _labels_table(labels: Any) -> Any:
-    import pyarrow as pa
-
-    return pa.table({"group": labels})
 
 
 def main() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -35,17 +35,30 @@ class Numbers:
         if self.source is None:
             return np.column_stack(columns)
         frame = self.source
-        make = [
-            nw.new_series(name=n, values=c, backend=frame.implementation)
-            for n, c in zip(frame.columns, columns, strict=True)
-        ]
-        return _without_metadata(nw.to_native(frame.with_columns(*make)))
+        if frame.implementation.is_pyarrow():
+            return arrow_table(dict(zip(self.names, columns, strict=True)))
+        backend = frame.implementation
+        make = [nw.new_series(name=n, values=c, backend=backend) for n, c in zip(frame.columns, columns, strict=True)]
+        return _without_notes(nw.to_native(frame.with_columns(*make)))
 
 
-def _without_metadata(table: Any) -> Any:
-    """The table without what its maker may have noted beside the data: it would be released along with them."""
-    if hasattr(table, "replace_schema_metadata"):
-        return table.replace_schema_metadata(None)
+def arrow_table(columns: Mapping[str, NDArray[Any]]) -> Any:
+    """A pyarrow Table over the memory of NumPy columns.
+
+    pyarrow's own conversions import pandas wherever that is installed, which takes as long as a small job.
+    """
+    import pyarrow as pa
+
+    arrays = []
+    for column in columns.values():
+        values = np.ascontiguousarray(column)
+        kind = pa.from_numpy_dtype(values.dtype)
+        arrays.append(pa.Array.from_buffers(kind, len(values), [None, pa.py_buffer(values)]))
+    return pa.Table.from_arrays(arrays, names=list(columns))
+
+
+def _without_notes(table: Any) -> Any:
+    """A DataFrame without what its maker noted beside the data: it would be released along with them."""
     if getattr(table, "attrs", None):
         table.attrs = {}
     return table
@@ -107,7 +120,12 @@ def _from_frame(frame: Any) -> Numbers:
 
 def _as_floats(column: Any) -> Floats:
     """A column as float64; integers beyond 2**53 are rounded, as NumPy does."""
+    dtype = _numpy_dtype(column.dtype)
     try:
+        if dtype is not None and column.implementation.is_pyarrow():  # without pandas, as in `arrow_table`
+            chunks = column.to_native().chunks
+            parts = [np.frombuffer(c.buffers()[1], dtype)[c.offset : c.offset + len(c)] for c in chunks if len(c)]
+            return np.concatenate([np.empty(0), *parts])
         return np.asarray(column.to_numpy()).astype(np.float64)
     except Exception:  # whose own words may quote a value
         raise CoterieError(

@@ -12,14 +12,25 @@ from numpy.typing import NDArray
 
 from .free import FreeRecords
 
+SMALL = 2000  # up to so many records, a step more in Python is cheaper than another kernel to compile
+
 
 def mdav(X: NDArray[np.float64], k: int) -> NDArray[np.int64]:
     """Two groups at a time: around r, farthest from the centroid, and around s, farthest from r."""
     labels = np.empty(len(X), np.int64)
     free = FreeRecords(X, keep_centroid=True)
     g = 0
-    while len(free) >= 3 * k:  # steps 1 to 3, as often as the tiles stay well filled
-        g = free.take_pairs_of_groups(k, labels, g)
+    while len(free) >= 3 * k:
+        if len(X) > SMALL:  # the same steps, compiled as one
+            g = free.take_pairs_of_groups(k, labels, g)
+            continue
+        # Steps 1 and 2: the centroid of what remains, r farthest from it, s farthest from r, a group around each.
+        # s is asked for after r's group has gone: the same record, unless all of the rest is equally far from r
+        r = free.farthest(free.centroid())
+        labels[free.take_group(r, k)] = g
+        s = free.farthest(X[r])
+        labels[free.take_group(s, k)] = g + 1
+        g += 2
     if len(free) >= 2 * k:
         labels[free.take_group(free.farthest(free.centroid()), k)] = g
         g += 1

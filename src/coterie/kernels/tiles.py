@@ -311,10 +311,15 @@ def farthest_pair(tiles: Tiles, outermost: Ints) -> int:
 @kernel
 def take_group(tiles: Tiles, X: Floats, members: Ints) -> None:
     """Take out members[0] and the free records nearest to it, which are written to the rest of `members`."""
-    remove(tiles, members[:1])
-    near_d2 = np.empty(members.shape[0] - 1)
-    nearest(tiles, X[members[0]], near_d2, members[1:])
-    remove(tiles, members[1:])
+    k = members.shape[0]
+    near_d2, near = np.empty(k), np.empty(k, np.int64)
+    nearest(tiles, X[members[0]], near_d2, near)
+    size = 1
+    for x in near:  # members[0] is one of them, unless k others lie on it
+        if x != members[0] and size < k:
+            members[size] = x
+            size += 1
+    remove(tiles, members)
 
 
 @kernel
