@@ -115,8 +115,8 @@ def microaggregate(
         raise CoterieError("--delimiter must be one ASCII character, and no quote or line break.")
     if labels and rounding is not None:
         raise CoterieError("--rounding has no effect with --labels.", hint="leave one of them out.")
-    output = output.resolve()  # a link stays, and what it leads to is written
-    check_writable(output, file, force)
+    target = output.resolve()  # a link stays, and what it leads to is written
+    check_writable(target, file, force)
     table, left_out = read_table(file, _names(columns), delimiter, header)
     result = run(
         table,
@@ -130,7 +130,7 @@ def microaggregate(
         progress=sys.stderr.isatty() and not quiet,
         **params,
     )
-    write_table(arrow_table({"group": result.labels}) if labels else result.data, output, delimiter)
+    write_table(arrow_table({"group": result.labels}) if labels else result.data, target, delimiter)
     if not quiet:
         _tell(result)
         if left_out:
