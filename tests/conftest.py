@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 from pathlib import Path
 
@@ -11,11 +10,8 @@ from hypothesis import HealthCheck, settings
 
 ROOT = Path(__file__).resolve().parent.parent
 
-# A kernel's disk cache does not notice that a kernel it calls, in another file, has changed: a folder for each state
-# of the kernels does. Workers and child processes share it.
-_SOURCES = sorted((ROOT / "src" / "coterie" / "kernels").glob("*.py"))
-_STATE = hashlib.sha256(b"".join(f.read_bytes() for f in _SOURCES)).hexdigest()[:16]
-os.environ["NUMBA_CACHE_DIR"] = str(ROOT / ".cache" / f"numba-{_STATE}")
+# Workers and child processes share what they compile, and leave the user's cache alone.
+os.environ["NUMBA_CACHE_DIR"] = str(ROOT / ".cache" / "numba")
 
 if "COTERIE_CASC_DIR" not in os.environ and (ROOT / ".." / "shared" / "data").is_dir():
     os.environ["COTERIE_CASC_DIR"] = str((ROOT / ".." / "shared" / "data").resolve())
