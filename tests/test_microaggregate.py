@@ -279,6 +279,7 @@ def test_the_seed_does_not_matter_to_methods_that_draw_nothing(seed):
 
 SECRET = 123456.789
 GOOD = np.arange(20.0).reshape(10, 2)
+BATCH = pa.RecordBatch.from_arrays([pa.array([SECRET] * 4)], ["a"])
 
 
 def secret(value):
@@ -340,7 +341,7 @@ BAD = {
     "rounding too large": (dict(X=np.full((6, 1), 2**60), rounding="integers"), "2\\*\\*53", "column '0'"),
     "rounding to infinity": (dict(X=GOOD * 1e10, rounding=300), "finite", "rounding = 300"),
     "rounding without integers": (dict(rounding="integers"), "integer type", "none"),
-    "record batch": (dict(X=pa.record_batch({"a": [SECRET] * 4})), "pyarrow Table", "RecordBatch"),
+    "record batch": (dict(X=BATCH), "pyarrow Table", "RecordBatch"),
     "gamma huge": (dict(method="v-mdav", gamma=10**400), "gamma", "int"),
     "seed": (dict(random_state="x"), "random_state", "str"),
     "seed negative": (dict(random_state=-1), "random_state", "int"),
