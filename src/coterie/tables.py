@@ -83,13 +83,13 @@ def _as_frame(X: Any) -> Any:
         return None
     unreadable = False
     try:
-        frame = nw.from_native(X, pass_through=True, allow_series=True)
+        frame = nw.from_native(X, pass_through=True, eager_only=True, allow_series=True)
     except Exception:
         unreadable = True
     if unreadable:
         _check_names([str(c) for c in getattr(X, "column_names", getattr(X, "columns", ()))])  # the usual reason
         raise CoterieError("X must be a table that narwhals can read.", _kind(X))
-    if isinstance(frame, nw.LazyFrame):
+    if hasattr(frame, "collect"):  # lazy, in whichever library
         raise CoterieError("X must be in memory.", _kind(X), "call .collect() first.")
     if isinstance(frame, nw.Series):
         raise CoterieError("X must have two dimensions.", f"one column, {_kind(X)}", "call .to_frame() first.")
