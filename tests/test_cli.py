@@ -324,6 +324,8 @@ def test_methods_command():
     for m in ct.methods():
         assert m.name in text
     assert set(rows[0]) == {"name", "what", "paper", "cost", "promise", "parameters"}
+    gamma = next(row["parameters"] for row in rows if row["name"] == "v-mdav")
+    assert gamma.startswith("gamma (gain factor, default auto): a number >= 0")
 
 
 def test_version_and_help():

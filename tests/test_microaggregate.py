@@ -447,11 +447,6 @@ def test_methods_as_a_table():
         assert m.cost
 
 
-def test_progress_bar_goes_to_stderr_and_away(capsys):
-    ct.microaggregate(X12, 3, "mdav", progress=True)
-    assert capsys.readouterr().out == ""
-
-
 def test_progress_counts_every_record_of_every_run():
     from coterie import progress
 
