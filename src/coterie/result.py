@@ -206,7 +206,9 @@ class Methods:
                 "paper": m.paper,
                 "cost": m.cost,
                 "promise": m.promise,
-                "parameters": "; ".join(f"{n} ({p.meaning}, default {p.default}): {p.must_be}" for n, p in m.parameters.items()),
+                "parameters": "; ".join(
+                    f"{n} ({p.meaning}, default {p.default}): {p.must_be}" for n, p in m.parameters.items()
+                ),
             }
             for m in self._methods
         ]
