@@ -7,6 +7,7 @@ correctly rounded sum (`math.fsum`) over the size; equal distances go to the low
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 
 import numpy as np
 
@@ -157,4 +158,287 @@ def mdav_star(X, k):
     return labels_of(groups, len(X))
 
 
-TWINS = {"md": md, "mdav": mdav, "mdav1": mdav1, "mdav+": mdav_plus, "v-mdav": v_mdav, "mdav*": mdav_star}
+def components(n, edges):
+    """The connected parts of a graph on vertices 0..n-1, each in order, by their lowest vertex."""
+    part = list(range(n))
+    for i, j in edges:
+        part = [part[i] if c == part[j] else c for c in part]
+    return [[i for i in range(n) if part[i] == c] for c in dict.fromkeys(part)]
+
+
+def minimum_spanning_tree(X):
+    """Kruskal's: the shortest edge that closes no circle; of equally short ones that of the lowest records."""
+    n = len(X)
+    part, edges = list(range(n)), []
+    pairs = [(d2(X[i], X[j]), i, j) for i in range(n) for j in range(i + 1, n)]
+    for _, i, j in sorted(pairs):
+        if part[i] != part[j]:
+            part = [part[i] if c == part[j] else c for c in part]
+            edges.append((i, j))
+    return edges
+
+
+def m_d(X, k):
+    rows = X.tolist()
+    edges = minimum_spanning_tree(rows)
+    for edge in sorted(edges, key=lambda e: (-d2(rows[e[0]], rows[e[1]]), e)):
+        rest = [e for e in edges if e != edge]
+        if all(len(part) >= k for part in components(len(rows), rest)):
+            edges = rest
+    groups = []
+    for part in components(len(rows), edges):
+        inside = md(X[part], k) if len(part) >= 2 * k else np.zeros(len(part), np.int64)
+        groups += [[part[i] for i in np.flatnonzero(inside == g)] for g in range(inside.max() + 1)]
+    return labels_of(groups, len(rows))
+
+
+def forest(X, k, turn):
+    """FOREST: edges (u, v), drawn by u. The next small component is that of the record first in turn."""
+    component, edges = {i: {i} for i in range(len(X))}, {}
+    for x in turn:
+        while len(component[x]) < k:
+            (u,) = [i for i in component[x] if i not in edges]
+            outside = [i for i in range(len(X)) if i not in component[x]]
+            (v,) = nearest(X, outside, X[u], 1)
+            assert v in nearest(X, [i for i in range(len(X)) if i != u], X[u], k - 1)
+            edges[u] = v
+            joined = component[u] | component[v]
+            for i in joined:
+                component[i] = joined
+    return list(edges.items())
+
+
+def decompose(n, edges, k, turn):
+    """DECOMPOSE-COMPONENT: the trees, each as its records and the lengths' owners (the u of every edge).
+
+    Vertices from n on are Steiner vertices. `links` are the edges as they are now, and who drew them.
+    """
+    links = {(u, v): u for u, v in edges}
+    steiner = iter(range(n, 3 * n))
+
+    def neighbours(u):
+        return sorted({a for a, b in links if b == u} | {b for a, b in links if a == u})
+
+    def subtree(v, u):
+        """All vertices on v's side of the edge between u and v."""
+        found = [v]
+        for x in found:
+            found += [y for y in neighbours(x) if y not in found and (x, y) != (v, u)]
+        return found
+
+    def size(vertices):
+        return sum(x < n for x in vertices)
+
+    def relink(old, new, moving):
+        for y in moving:
+            pair = (old, y) if (old, y) in links else (y, old)
+            owner = links.pop(pair)
+            links[tuple(new if x == old else x for x in pair)] = owner
+
+    def whole(x):
+        return sorted({x, *(z for y in neighbours(x) for z in subtree(y, x))})
+
+    todo, trees, uncut = [], [], 0
+    seen = set()
+    for x in range(n):
+        if x not in seen:
+            seen |= set(whole(x))
+            todo.append(x)
+    while todo:
+        tree = whole(todo.pop())
+        s = size(tree)
+        if s <= max(2 * k - 1, 3 * k - 5):
+            trees.append(tree)
+            continue
+        u = min((x for x in tree if x < n), key=turn.index)
+        while True:
+            sizes = {y: size(subtree(y, u)) for y in neighbours(u)}
+            v = min(sizes, key=lambda y: (-sizes[y], y))
+            phi = sizes[v]
+            if s - phi >= k - 1 and not (s - phi == k - 1 and v >= n):
+                break
+            u = v
+        if phi >= k and s - phi >= k:  # (a)
+            links.pop((u, v) if (u, v) in links else (v, u))
+            todo += [u, v]
+        elif s - phi == k - 1:  # (b)
+            new = next(steiner)
+            relink(v, new, [y for y in neighbours(v) if y != u])
+            todo += [v, new]
+        elif phi == k - 1 and u < n:  # (c)
+            new = next(steiner)
+            relink(u, new, [y for y in neighbours(u) if y != v])
+            todo += [u, new]
+        else:  # (d)
+            first, rest = [], list(sizes)
+            while sum(sizes[y] for y in first) < (k - 1 if u < n else k):
+                first.append(rest.pop(0))
+            left = sum(sizes[y] for y in rest)
+            if u >= n and left < k:  # left to the splitting step
+                trees.append(tree)
+                uncut += 1
+                continue
+            new = next(steiner)
+            relink(u, new, first if u < n and left == k - 1 else rest)
+            todo += [u, new]
+    owners = [[o for (a, b), o in links.items() if a in t and b in t] for t in trees]
+    return [[x for x in t if x < n] for t in trees], owners, uncut
+
+
+def mu_approx(X, k, turn):
+    rows = X.tolist()
+    edges = forest(rows, k, turn)
+    trees, _, _ = decompose(len(rows), edges, k, list(turn))
+    groups = []
+    for tree in trees:
+        inside = mdav1(X[tree], k) if len(tree) >= 2 * k else np.zeros(len(tree), np.int64)
+        groups += [[tree[i] for i in np.flatnonzero(inside == g)] for g in range(inside.max() + 1)]
+    return labels_of(groups, len(rows))
+
+
+def cost_of(values, cost):
+    """What a group of numbers costs, as a fraction: without rounding."""
+    values = sorted(Fraction(x) for x in values)
+    if cost == "maximal":
+        return values[-1] - values[0]
+    if cost == "absolute":
+        return sum(abs(x - values[len(values) // 2]) for x in values)
+    mean = sum(values) / len(values)
+    return sum((x - mean) ** 2 for x in values)
+
+
+def univariate(x, k, cost="sse"):
+    """The least cost of any partition of numbers into groups of at least k: over the sorted values, any group size."""
+    x = sorted(Fraction(float(v)) for v in x)
+    best = [Fraction(0)] + [None] * len(x)
+    for j in range(k, len(x) + 1):
+        ends = [i for i in range(j - k + 1) if best[i] is not None]
+        best[j] = min((best[i] + cost_of(x[i:j], cost) for i in ends), default=None)
+    return best[-1]
+
+
+def optimal_sse(X, k):
+    """The least SSE of any partition into groups of at least k, over all of them."""
+    X = X.tolist()
+    known = {0: 0.0}
+
+    def least(free):
+        if free not in known:
+            records = [i for i in range(len(X)) if free >> i & 1]
+            known[free] = math.inf
+            for rest in range(1 << (len(records) - 1)):
+                group = [records[0], *(r for b, r in enumerate(records[1:]) if rest >> b & 1)]
+                left = len(records) - len(group)
+                if len(group) >= k and (left == 0 or left >= k):
+                    value = sse(X, group) + least(free & ~sum(1 << i for i in group))
+                    known[free] = min(known[free], value)
+        return known[free]
+
+    return least((1 << len(X)) - 1)
+
+
+def lightest_factor(X):
+    """The weight of a minimum [1,2]-factor: its components are pairs, and triples joined by their two shorter sides."""
+    X = X.tolist()
+    n = len(X)
+    best = {0: 0.0}
+    for done in range(2**n):
+        free = [v for v in range(n) if not done >> v & 1]
+        if done not in best or not free:
+            continue
+        a = free[0]
+        for b in free[1:]:
+            with_two = done | 1 << a | 1 << b
+            weight = best[done] + d2(X[a], X[b])
+            best[with_two] = min(best.get(with_two, math.inf), weight)
+            for c in free[free.index(b) + 1 :]:
+                sides = sorted((d2(X[a], X[b]), d2(X[a], X[c]), d2(X[b], X[c])))
+                weight = best[done] + sides[0] + sides[1]
+                best[with_two | 1 << c] = min(best.get(with_two | 1 << c, math.inf), weight)
+    return best[2**n - 1]
+
+
+def exact_sse(X, records):
+    """The SSE of a group, without rounding."""
+    total = Fraction(0)
+    for j in range(len(X[0])):
+        column = [Fraction(float(X[i][j])) for i in records]
+        mean = sum(column) / len(column)
+        total += sum((x - mean) ** 2 for x in column)
+    return total
+
+
+def cut(X, order, k):
+    """The least SSE of groups of k to 2k - 1 records that follow one another in the order, without rounding."""
+    n = len(order)
+    best = {0: Fraction(0)}
+    for j in range(k, n + 1):
+        ways = [best[j - m] + exact_sse(X, order[j - m : j]) for m in range(k, 2 * k) if j - m in best]
+        if ways:
+            best[j] = min(ways)
+    return best[n]
+
+
+def compositions(n, k):
+    """Every way to write n as a sum of sizes from k to 2k - 1."""
+    if n == 0:
+        yield []
+    for m in range(k, min(2 * k - 1, n) + 1):
+        for rest in compositions(n - m, k):
+            yield [m, *rest]
+
+
+def npn(X):
+    """From the record farthest from the centroid always to the nearest not yet visited; equal ones first."""
+    X = X.tolist()
+    free = list(range(len(X)))
+    order = [farthest(X, free, centroid(X, free))]
+    free.remove(order[0])
+    while free:
+        here = X[order[-1]]
+        order.append(min(free, key=lambda i: (X[i] != here, d2(X[i], here), i)))
+        free.remove(order[-1])
+    return order
+
+
+def hilbert_key(cell, bits):
+    """The place of a cell on the Hilbert curve, bit by bit: J. Skilling (2004), AxestoTranspose, and interleaving."""
+    x = list(cell)
+    q = 1 << (bits - 1)
+    while q > 1:
+        for i in range(len(x)):
+            if x[i] & q:
+                x[0] ^= q - 1
+            else:
+                t = (x[0] ^ x[i]) & (q - 1)
+                x[0] ^= t
+                x[i] ^= t
+        q >>= 1
+    for i in range(1, len(x)):
+        x[i] ^= x[i - 1]
+    t, q = 0, 1 << (bits - 1)
+    while q > 1:
+        if x[-1] & q:
+            t ^= q - 1
+        q >>= 1
+    key = 0
+    for b in range(bits - 1, -1, -1):
+        for v in x:
+            key = key << 1 | ((v ^ t) >> b & 1)
+    return key
+
+
+TWINS = {
+    "md": md,
+    "mdav": mdav,
+    "mdav1": mdav1,
+    "mdav+": mdav_plus,
+    "v-mdav": v_mdav,
+    "mdav*": mdav_star,
+    "m-d": m_d,
+    "mu-approx": mu_approx,
+    "2-mu-approx": lightest_factor,
+    "univariate": univariate,
+    "individual-ranking": univariate,
+    "path": cut,
+}

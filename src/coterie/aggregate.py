@@ -36,15 +36,35 @@ def group_centres(X: Floats, labels: Ints, centre: str) -> Floats:
     return out
 
 
-def release(numbers: Numbers, labels: Ints, centre: str, rounding: str | int | None) -> Any:
-    """The table with every record at its group's centre, in the units, and of the kind, of the input."""
-    centres = group_centres(numbers.values, labels, centre)
-    columns = [_typed(numbers, j, _rounded(centres[:, j], rounding))[labels] for j in range(centres.shape[1])]
+def centre_of_each(X: Floats, labels: Ints, centre: str) -> Floats:
+    """In place of each record, the centre of its group; by labels[:, j] in column j, where columns differ."""
+    if labels.ndim == 1:
+        return group_centres(X, labels, centre)[labels]
+    out = np.empty_like(X)
+    for j in range(X.shape[1]):
+        own = labels[:, j] - labels[:, j].min()
+        out[:, j] = group_centres(X[:, j : j + 1], own, centre)[own, 0]
+    return out
+
+
+def released(numbers: Numbers, labels: Ints, centre: str, rounding: str | int | None) -> list[NDArray[Any]]:
+    """The columns with every record at its group's centre, in the units, and of the types, of the input."""
+    centres = centre_of_each(numbers.values, labels, centre)
+    columns = [_typed(numbers, j, _rounded(centres[:, j], rounding)) for j in range(centres.shape[1])]
     if rounding == "integers":
         columns = _with_integers(numbers, columns)
     if not all(np.isfinite(column).all() for column in columns):
         raise CoterieError("Rounded values must be finite.", f"rounding = {rounding}", "take fewer decimals.")
-    return numbers.like(columns)
+    return columns
+
+
+def alike(columns: list[NDArray[Any]]) -> Ints:
+    """For each record, how many have all of these values, itself included."""
+    classes = np.zeros(len(columns[0]), np.int64)
+    for column in columns:
+        _, value = np.unique(column, return_inverse=True)
+        _, classes = np.unique(classes * (value.max() + 1) + value, return_inverse=True)
+    return np.bincount(classes)[classes]
 
 
 def _rounded(x: Floats, rounding: str | int | None) -> Floats:

@@ -9,7 +9,9 @@ import json
 import os
 import sys
 import traceback
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import wraps
 from io import TextIOWrapper
 from pathlib import Path
@@ -18,7 +20,7 @@ from typing import Annotated, Any, Optional, ParamSpec
 import typer
 
 from ._version import __version__
-from .errors import CoterieError
+from .errors import CoterieError, PrivacyWarning
 
 P = ParamSpec("P")
 
@@ -95,6 +97,10 @@ def microaggregate(
         Optional[str],  # noqa: UP045
         typer.Option(help="'integers' rounds integer columns; a number rounds all to so many decimals."),
     ] = None,
+    seed: Annotated[
+        Optional[int],  # noqa: UP045
+        typer.Option(help="The seed of a randomized method, such as mu-approx; default 0."),
+    ] = None,
     labels: Annotated[bool, typer.Option("--labels", help="Write each record's group instead of the values.")] = False,
     delimiter: Annotated[str, typer.Option(help="What stands between the fields of a CSV file.")] = ",",
     header: Annotated[
@@ -113,24 +119,28 @@ def microaggregate(
     params: dict[str, Any] = find(method).check(_params(param))
     if len(delimiter) != 1 or not delimiter.isascii() or delimiter in '\r\n"':
         raise CoterieError("--delimiter must be one ASCII character, and no quote or line break.")
+    if seed is not None and not find(method).randomized:
+        raise CoterieError("--seed is for a randomized method.", f"--method {find(method).name}", "leave it out.")
     if labels and rounding is not None:
         raise CoterieError("--rounding has no effect with --labels.", hint="leave one of them out.")
     target = output.resolve()  # a link stays, and what it leads to is written
     check_writable(target, file, force)
     table, left_out = read_table(file, _names(columns), delimiter, header)
-    result = run(
-        table,
-        k,
-        method,
-        standardize=standardize,
-        centre=centre,  # type: ignore[arg-type]
-        distortion=distortion,  # type: ignore[arg-type]
-        diversity=diversity,  # type: ignore[arg-type]
-        rounding=_rounding(rounding),  # type: ignore[arg-type]
-        progress=sys.stderr.isatty() and not quiet,
-        **params,
-    )
-    write_table(arrow_table({"group": result.labels}) if labels else result.data, target, delimiter)
+    with _warnings_told():
+        result = run(
+            table,
+            k,
+            method,
+            standardize=standardize,
+            centre=centre,  # type: ignore[arg-type]
+            distortion=distortion,  # type: ignore[arg-type]
+            diversity=diversity,  # type: ignore[arg-type]
+            rounding=_rounding(rounding),  # type: ignore[arg-type]
+            random_state=seed or 0,
+            progress=sys.stderr.isatty() and not quiet,
+            **params,
+        )
+    write_table(arrow_table(_groups(result)) if labels else result.data, target, delimiter)
     if not quiet:
         _tell(result)
         if left_out:
@@ -181,6 +191,24 @@ def _tell(what: Any) -> None:
         Console(stderr=True).print(what)
     else:
         print(what, file=sys.stderr)
+
+
+@contextmanager
+def _warnings_told() -> Iterator[None]:
+    """Print what weakens the promise as a line of its own on stderr, --quiet or not, once the work is done."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", PrivacyWarning)
+        yield
+    for warning in caught:
+        if issubclass(warning.category, PrivacyWarning):
+            print(f"coterie: warning: {warning.message}", file=sys.stderr)
+
+
+def _groups(result: Any) -> dict[str, Any]:
+    """The groups as columns: one, or one for each column of the table."""
+    if result.labels.ndim == 1:
+        return {"group": result.labels}
+    return {f"group_{name}": result.labels[:, j] for j, name in enumerate(result.columns)}
 
 
 def _names(columns: str | None) -> list[str] | None:

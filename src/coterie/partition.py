@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import Mapping
 from numbers import Integral
 from typing import Any, Literal, NamedTuple
@@ -11,10 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import progress as progress_
-from .aggregate import release
+from .aggregate import alike, released
+from .algorithms.guarantee import Guarantee
 from .algorithms.registry import METHODS, Found, Method, find
 from .encode import Matrix, encode
-from .errors import CoterieError
+from .errors import CoterieError, PrivacyWarning
 from .measures import loss
 from .result import Methods, Result
 from .tables import read
@@ -80,6 +82,11 @@ def microaggregate(
     CoterieError
         If an argument is not as described. The message never holds a record's value.
 
+    Warns
+    -----
+    PrivacyWarning
+        If records are not k-anonymous, because the method groups every column on its own.
+
     Notes
     -----
     The options centre, distortion and diversity are the model of Thaeter and Reischuk (2018), section 1,
@@ -102,15 +109,18 @@ def microaggregate(
     standardize, rounding = bool(standardize), rounding if rounding in (None, "integers") else int(rounding)
     rng = _generator(random_state)
     numbers = read(X)
+    chosen.check_fits(k, len(numbers.names))
     _check_enough(len(numbers.values), k)
     matrix = encode(numbers.values, standardize)
     with progress_.bar(progress):
         progress_.more(len(numbers.values))
-        labels, found = _group(matrix, k, chosen, params, rng, centre, distortion)
-    data = release(numbers, labels, centre, rounding)
+        labels, found, guarantee = _group(matrix, k, chosen, params, rng, centre, distortion)
+    columns = released(numbers, labels, centre, rounding)
+    if labels.ndim > 1:
+        _warn_of_records_apart(columns, k)
     return Result(
         labels=labels,
-        data=data,
+        data=numbers.like(columns),
         method=chosen.name,
         k=k,
         params=found,
@@ -123,6 +133,7 @@ def microaggregate(
         },
         columns=numbers.names,
         **_measures(matrix, labels, centre, distortion, diversity),
+        guarantee=guarantee,
         seconds=time.perf_counter() - began,
     )
 
@@ -186,9 +197,22 @@ def _generator(random_state: Any) -> np.random.Generator:
         raise CoterieError("'random_state' must be an integer >= 0, a numpy Generator or None.", got) from None
 
 
+def _warn_of_records_apart(columns: list[NDArray[Any]], k: int) -> None:
+    """Where columns were grouped each on its own, say so if records don't share all their values with k - 1 others."""
+    few = int(np.count_nonzero(alike(columns) < k))
+    if few:
+        warnings.warn(
+            f"The records are not {k}-anonymous: every column was grouped on its own, and {few:,} of "
+            f"{len(columns[0]):,} records share all their values with fewer than {k - 1} others.",
+            PrivacyWarning,
+            stacklevel=3,
+        )
+
+
 class _Grouping(NamedTuple):
     labels: Ints
     found: Mapping[str, Any]
+    guarantee: Guarantee | None
 
 
 def _group(
@@ -202,19 +226,33 @@ def _group(
 ) -> _Grouping:
     """Run the method, unless there is only one way to group; number the groups by first appearance.
 
-    What is found beside the labels: the method's parameters, with what it chose.
+    What is found beside the labels: the method's parameters, with what it chose; and what it promises, which is about
+    distances to means.
     """
     n = len(matrix.values)
-    if n < 2 * k:
-        return _Grouping(np.zeros(n, np.int64), {})  # no method, no parameters
+    if n < 2 * k:  # no method, no parameters
+        only = Guarantee(1.0, "fewer than 2k records make one group") if centre == "mean" else None
+        return _Grouping(np.zeros(n, np.int64), {}, only)
     own = dict(params)
     if method.compares:
         own["loss"] = lambda labels: loss.distortion(matrix.values, labels, centre, distortion)
     if method.randomized:
         own["rng"] = rng
     found = method.load()(matrix.values, k, **own)
-    labels, chosen = found if isinstance(found, Found) else Found(found, {})
-    return _Grouping(_by_first_appearance(labels), {**params, **chosen})
+    labels, chosen, guarantee = found if isinstance(found, Found) else Found(found, {})
+    guarantee = guarantee.in_units(matrix.unit) if guarantee is not None and centre == "mean" else None
+    return _Grouping(_numbered(labels), {**params, **chosen}, guarantee)
+
+
+def _numbered(labels: Ints) -> Ints:
+    """Groups numbered by first appearance; where columns have their own, column after column."""
+    if labels.ndim == 1:
+        return _by_first_appearance(labels)
+    out, groups = np.empty_like(labels), 0
+    for j in range(labels.shape[1]):
+        out[:, j] = _by_first_appearance(labels[:, j]) + groups
+        groups = int(out[:, j].max()) + 1
+    return out
 
 
 def _by_first_appearance(labels: Ints) -> Ints:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from html import escape
 from typing import Any
@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .algorithms.guarantee import Guarantee
 from .algorithms.registry import Method
 
 
@@ -22,7 +23,8 @@ class Result:
     Attributes
     ----------
     labels : ndarray of int64
-        The group of each record, numbered by first appearance.
+        The group of each record, numbered by first appearance. From a method that groups every column on its own, a
+        column of labels for each.
     data
         The aggregated table, in the container and the units of the input.
     sse, sst : float
@@ -37,6 +39,8 @@ class Result:
     method, k, params, options
         What was done; `params` holds what the method chose, such as gamma.
     columns : tuple of str
+    guarantee : Guarantee or None
+        What the method can promise about `sse`: a factor, and a lower bound for these data; see `Guarantee`.
     seconds : float
         Wall time, compilation included.
     """
@@ -55,12 +59,17 @@ class Result:
     distortion: float
     diversity: float
     information_loss: float
+    guarantee: Guarantee | None = None
     seconds: float = field(default=0.0)
 
     @cached_property
     def sizes(self) -> NDArray[np.int64]:
         """The number of records in each group."""
-        return np.bincount(self.labels)
+        return np.bincount(self.labels.ravel())
+
+    @property
+    def _by_column(self) -> bool:
+        return self.labels.ndim > 1
 
     def facts(self) -> dict[str, Any]:
         """What there is to say, without a record's value: the same in text, HTML and JSON."""
@@ -74,7 +83,9 @@ class Result:
             "columns": len(self.columns),
             "groups": len(self.sizes),
             "sizes": {int(size): int(count) for size, count in zip(sizes, counts, strict=True)},
+            "groups_by_column": self._by_column,
             **{name: _finite(getattr(self, name)) for name in _NUMBERS},
+            "guarantee": None if self.guarantee is None else asdict(self.guarantee),
         }
 
     def __str__(self) -> str:
@@ -110,7 +121,7 @@ class Result:
         lines = [
             ("method", _called(self.method, self.params), ""),
             ("records", f"{len(self.labels):,} in {_counted(len(self.columns), 'column')}", ""),
-            ("groups", f"{len(sizes):,} of {some} records", f"every record hides in a group of at least {self.k}"),
+            ("groups", f"{len(sizes):,} of {some} records", self._hiding()),
             ("loss", f"{self.loss:.4g} %", f"of the variation in the table is gone: 100 SSE / SST{self._unrounded()}"),
             ("loss_euclidean", f"{self.loss_euclidean:.4g} %", "the same with distances not squared"),
             ("sse, sst", f"{self.sse:.6g}, {self.sst:.6g}", self._measured_on()),
@@ -118,7 +129,25 @@ class Result:
         if (self.options["distortion"], self.options["diversity"]) != ("squared", "centre"):
             model = f"{self.options['distortion']} distances over {self.options['diversity']} diversity"
             lines.append(("information_loss", f"{self.information_loss:.4g} %", model))
+        lines += self._guarantee_lines()
         lines.append(("seconds", f"{self.seconds:.3g}", ""))
+        return lines
+
+    def _hiding(self) -> str:
+        if self._by_column:
+            return f"in each column, every value hides among at least {self.k}; the records do not"
+        return f"every record hides in a group of at least {self.k}"
+
+    def _guarantee_lines(self) -> list[tuple[str, str, str]]:
+        """What is promised for any data, and what was proven for these."""
+        if (g := self.guarantee) is None:
+            return []
+        if g.factor == 1:
+            return [("guarantee", "optimal", g.why)]
+        lines = [("guarantee", f"at most {g.factor:,.4g} times the least SSE", f"whatever the data: {g.why}")]
+        if g.lower_bound:
+            for_these = f"at most {max(1.0, self.sse / g.lower_bound):,.4g} times the least SSE"
+            lines.append(("for these data", for_these, f"no partition has an SSE below {g.lower_bound:.6g}"))
         return lines
 
     def _unrounded(self) -> str:

@@ -23,6 +23,6 @@ def auto(X: NDArray[np.float64], k: int, *, loss: Callable[[NDArray[np.int64]], 
         more(3 * len(X))
         found.append(Found(mdav(X, k), {"method": "mdav"}))
         found.append(Found(mdav1(X, k), {"method": "mdav1"}))
-        labels, chosen = v_mdav(X, k, gamma="auto", loss=loss)
-        found.append(Found(labels, {"method": "v-mdav", **chosen}))
+        grown = v_mdav(X, k, gamma="auto", loss=loss)
+        found.append(Found(grown.labels, {"method": "v-mdav", **grown.chosen}))
     return min(found, key=lambda f: loss(f.labels))

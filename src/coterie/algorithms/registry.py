@@ -19,14 +19,17 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from .guarantee import Guarantee
+
 GAMMAS = tuple(i / 10 for i in range(21))  # what `gamma="auto"` tries (Thaeter and Reischuk 2018, section 5.1)
 
 
 class Found(NamedTuple):
-    """What a method returns when it chose something on the way: the labels, and what it chose."""
+    """What a method returns when it has more to tell than labels: what it chose, and what it can promise."""
 
     labels: NDArray[np.int64]
     chosen: dict[str, Any]
+    guarantee: Guarantee | None = None
 
 
 @dataclass(frozen=True)
@@ -57,6 +60,33 @@ def _gamma(value: Any) -> Any:
     return tuple(numbers)
 
 
+def _one_of(*names: str) -> Callable[[Any], Any]:
+    def check(value: Any) -> Any:
+        if not isinstance(value, str) or value not in names:
+            raise ValueError
+        return value
+
+    return check
+
+
+def _count(value: Any) -> int:
+    """A whole number >= 1; a text, from the command line, is read."""
+    if isinstance(value, bool) or not isinstance(value, (Integral, str)) or int(value) < 1:
+        raise ValueError
+    return int(value)
+
+
+def _restarts_need_chance(own: Mapping[str, Any]) -> None:
+    if own["order"] == "index" and own["restarts"] > 1:
+        raise CoterieError(
+            "'restarts' needs order='random'.", "order='index'", "by index, every start gives the same groups."
+        )
+
+
+def _any(own: Mapping[str, Any]) -> None:
+    """Whatever values the parameters have, they go together."""
+
+
 @dataclass(frozen=True)
 class Method:
     """A line of the registry."""
@@ -71,6 +101,9 @@ class Method:
     aliases: Sequence[str] = ()
     compares: bool = False  # takes `loss`, a function of labels, to choose between partitions
     randomized: bool = False  # takes `rng`
+    only_k: int | None = None
+    only_columns: int | None = None
+    agree: Callable[[Mapping[str, Any]], None] = _any  # refuses parameters that don't go together
 
     def load(self) -> Callable[..., Any]:
         """Import the function."""
@@ -90,7 +123,18 @@ class Method:
                 out[name] = parameter.check(value)
             except (TypeError, ValueError, OverflowError):
                 raise CoterieError(f"'{name}' must be {parameter.must_be}.", _shown(value)) from None
+        self.agree(out)
         return out
+
+    def check_fits(self, k: int, columns: int) -> None:
+        """Refuse a k or a number of columns that the method is not made for."""
+        if self.only_k not in (None, k):
+            what = f"The method '{self.name}' is for k = {self.only_k}."
+            raise CoterieError(what, f"k = {k}", "mu-approx gives a guarantee for every k.")
+        if self.only_columns not in (None, columns):
+            what = f"The method '{self.name}' is for one column."
+            hint = "path takes several columns together, individual-ranking each on its own."
+            raise CoterieError(what, f"{columns} columns", hint)
 
 
 _DM02 = "Domingo-Ferrer & Mateo-Sanz 2002, doi:10.1109/69.979982"
@@ -98,6 +142,27 @@ _SURVEY = "Domingo-Ferrer, Solanas & Martínez-Ballesté 2006 (IEEE GrC)"
 _DSS08 = "Domingo-Ferrer, Sebé & Solanas 2008, doi:10.1016/j.camwa.2007.04.034"
 _SMD06 = "Solanas & Martínez-Ballesté 2006 (COMPSTAT)"
 _TR18 = "Thaeter & Reischuk 2018, doi:10.18420/sicherheit2018_05"
+_DS06 = "Domingo-Ferrer & Sebé 2006 (PSD, LNCS 4302)"
+_LM05 = "Laszlo & Mukherjee 2005, doi:10.1109/TKDE.2005.112"
+_HM03 = "Hansen & Mukherjee 2003, doi:10.1109/TKDE.2003.1209020"
+_DN93 = "Defays & Nanopoulos 1993"
+_DMMS06 = "Domingo-Ferrer, Martínez-Ballesté, Mateo-Sanz & Sebé 2006, doi:10.1007/s00778-006-0007-0"
+_COST = Parameter(
+    "sse",
+    "what a group costs: squares about the mean, absolute deviations from the median, or its range",
+    "'sse', 'absolute' or 'maximal'",
+    _one_of("sse", "absolute", "maximal"),
+)
+_CHOICES = Parameter(
+    "random", "how the paper's free choices are made", "'random' or 'index'", _one_of("random", "index")
+)
+_RESTARTS = Parameter(1, "random starts, of which the best is kept", "a whole number >= 1", _count)
+_PATH = Parameter(
+    "tour",
+    "the path: a short tour, the nearest record next, or a space-filling curve",
+    "'tour', 'nearest' or 'curve'",
+    _one_of("tour", "nearest", "curve"),
+)
 _GAMMA = Parameter(
     "auto", "gain factor", "a number >= 0, a list of them, or 'auto' (0.0 to 2.0 in steps of 0.1)", _gamma
 )
@@ -120,6 +185,24 @@ METHODS: dict[str, Method] = {
                _SMD06, "O(n²p) a gamma", "heuristic", {"gamma": _GAMMA}, compares=True),
         Method("mdav*", "mdav_star:mdav_star", "weighs opening a group against extending one, by SSE a record",
                _TR18, "O(n²p)", "heuristic", aliases=("mdav-star",)),
+        Method("m-d", "mst:m_d", "the minimum spanning tree without its longest edges; large parts split by md",
+               _LM05, "O(n²p) worst, mostly far less", "heuristic"),
+        Method("mu-approx", "mu_approx:mu_approx", "trees that join near records, cut into parts of at least k",
+               _DSS08, "O(n²p) worst, mostly far less", "approximation, 2(2k-1)max(2k-1, 3k-5)²",
+               {"order": _CHOICES, "restarts": _RESTARTS}, compares=True, randomized=True,
+               agree=_restarts_need_chance),
+        Method("2-mu-approx", "two_mu_approx:two_mu_approx",
+               "for k = 2: pairs and triples by the lightest [1,2]-factor of the complete graph, proven lightest",
+               _DS06, "linear programs over O(n) edges, O(n²p) to price the others", "approximation, 2", only_k=2),
+        Method("univariate", "univariate:univariate", "one column: groups of neighbouring values, the best there are",
+               _HM03, "O(n log n)", "optimal", {"cost": _COST}, only_columns=1),
+        Method("individual-ranking", "univariate:individual_ranking",
+               "every column on its own, optimally; the records are not k-anonymous",
+               _DN93 + "; " + _HM03, "O(pn log n)", "optimal in each column; no k-anonymity of records",
+               {"cost": _COST}),
+        Method("path", "path:path", "records in the order of a short path, cut where the least is lost",
+               _DMMS06, "O(nkp) to cut; the tour O(n²p) worst, mostly far less", "heuristic",
+               {"order": _PATH}),
     )
 }  # fmt: skip
 

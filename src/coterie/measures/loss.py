@@ -14,7 +14,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from ..aggregate import group_centres
+from ..aggregate import centre_of_each
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -22,7 +22,7 @@ Ints = NDArray[np.int64]
 
 def distortion(X: Floats, labels: Ints, centre: str = "mean", distance: str = "squared") -> float:
     """Sum of the distances of the records to their groups' centres."""
-    steps = X - group_centres(X, labels, centre)[labels]
+    steps = X - centre_of_each(X, labels, centre)
     d2 = np.einsum("ij,ij->i", steps, steps)
     return float(np.sum(d2 if distance == "squared" else np.sqrt(d2)))
 
