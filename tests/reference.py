@@ -208,7 +208,7 @@ def forest(X, k, turn):
     return list(edges.items())
 
 
-def decompose(n, edges, k, turn):
+def decompose(n, edges, k, candidates):
     """DECOMPOSE-COMPONENT: the trees, each as its records and the lengths' owners (the u of every edge).
 
     Vertices from n on are Steiner vertices. `links` are the edges as they are now, and who drew them.
@@ -250,7 +250,7 @@ def decompose(n, edges, k, turn):
         if s <= max(2 * k - 1, 3 * k - 5):
             trees.append(tree)
             continue
-        u = min((x for x in tree if x < n), key=turn.index)
+        u = min((x for x in tree if x < n), key=candidates.index)
         while True:
             sizes = {y: size(subtree(y, u)) for y in neighbours(u)}
             v = min(sizes, key=lambda y: (-sizes[y], y))
@@ -285,10 +285,10 @@ def decompose(n, edges, k, turn):
     return [[x for x in t if x < n] for t in trees], owners, uncut
 
 
-def mu_approx(X, k, turn):
+def mu_approx(X, k, turn, candidates):
     rows = X.tolist()
     edges = forest(rows, k, turn)
-    trees, _, _ = decompose(len(rows), edges, k, list(turn))
+    trees, _, _ = decompose(len(rows), edges, k, candidates)
     groups = []
     for tree in trees:
         inside = mdav1(X[tree], k) if len(tree) >= 2 * k else np.zeros(len(tree), np.int64)

@@ -317,6 +317,24 @@ def test_a_bug_shows_no_message(monkeypatch, capsys):
     assert "98765" not in shown
 
 
+def test_individual_ranking_warns_and_writes_a_label_for_each_column(numbers, tmp_path):
+    out = tmp_path / "out.csv"
+    ran = run("microaggregate", numbers, "-k", 3, "-o", out, "--method", "individual-ranking", "--quiet", "--labels")
+    assert ran.stderr.startswith("coterie: warning: The records are not 3-anonymous")
+    assert ran.stderr.count("\n") == 1
+    assert all(name.startswith("group_") for name in pa.csv.read_csv(out).column_names)
+
+
+def test_seed(numbers, tmp_path):
+    out = [tmp_path / f"{i}.csv" for i in range(3)]
+    for path, seed in zip(out, (["--seed", 1], ["--seed", 1], []), strict=True):
+        run("microaggregate", numbers, "-k", 3, "-o", path, "--method", "mu-approx", "--quiet", *seed)
+    assert out[0].read_bytes() == out[1].read_bytes() != out[2].read_bytes()
+    ran = run("microaggregate", numbers, "-k", 3, "-o", tmp_path / "no.csv", "--method", "mdav", "--seed", 1)
+    assert ran.returncode == 2
+    assert "--seed is for a randomized method" in ran.stderr
+
+
 def test_methods_command():
     text = run("methods").stdout
     rows = json.loads(run("methods", "--json").stdout)

@@ -131,7 +131,16 @@ ALLOWED = {
         "tables",
     },
     "estimator": {"algorithms.registry", "errors", "partition", "tables"},
-    "reproduce": {"reproduce", "algorithms.registry", "datasets", "errors", "partition", "progress"},
+    "reproduce": {
+        "reproduce",
+        "algorithms.registry",
+        "datasets",
+        "encode",
+        "errors",
+        "kernels.subsets",
+        "partition",
+        "progress",
+    },
     "cli": {"_version", "algorithms.registry", "errors", "files", "partition", "reproduce", "tables"},
 }
 

@@ -31,10 +31,11 @@ def numbered(labels):
     return [first.index(g) for g in labels.tolist()]
 
 
-def ours_and_twins(X, k, turn):
-    ours = mu_approx.forest_of(Neighbours(X), k, np.asarray(turn))
+def ours_and_twins(X, k, turn, candidates):
+    ours = mu_approx.forest_of(Neighbours(X), k, turn, candidates)
     rows = X.tolist()
-    trees, owners, uncut = decompose(len(rows), edges := forest(rows, k, turn), k, list(turn))
+    edges = forest(rows, k, turn.tolist())
+    trees, owners, uncut = decompose(len(rows), edges, k, candidates.tolist())
     lengths = {u: d2(rows[u], rows[v]) ** 0.5 for u, v in edges}
     return ours, trees, [[lengths[u] for u in own] for own in owners], uncut
 
@@ -43,8 +44,9 @@ def ours_and_twins(X, k, turn):
 @settings(max_examples=250)
 def test_trees_are_those_of_the_literal_procedures(problem, seed, in_order):
     X, k = problem
-    turn = np.arange(len(X)) if in_order else np.random.default_rng(seed).permutation(len(X))
-    ours, trees, lengths, uncut = ours_and_twins(X, k, turn.tolist())
+    rng, everyone = np.random.default_rng(seed), np.arange(len(X))
+    turns = (everyone, everyone) if in_order else (rng.permutation(everyone), rng.permutation(everyone))
+    ours, trees, lengths, uncut = ours_and_twins(X, k, *turns)
     mine = {}
     for x, t in enumerate(ours.part.tolist()):
         mine.setdefault(t, []).append(x)
@@ -64,17 +66,18 @@ def test_groups_are_those_of_the_twin(problem, seed):
     X, k = problem
     random = ct.microaggregate(X, k, "mu-approx", standardize=False, random_state=seed)
     if random.params:  # no scaling, no trivial case
-        turn = np.random.default_rng(seed).permutation(len(X)).tolist()
-        assert numbered(random.labels) == numbered(TWINS["mu-approx"](X, k, turn))
+        rng = np.random.default_rng(seed)
+        turns = [rng.permutation(len(X)).tolist() for _ in range(2)]
+        assert numbered(random.labels) == numbered(TWINS["mu-approx"](X, k, *turns))
     by_index = ct.microaggregate(X, k, "mu-approx", standardize=False, order="index")
-    assert numbered(by_index.labels) == numbered(TWINS["mu-approx"](X, k, list(range(len(X)))))
+    assert numbered(by_index.labels) == numbered(TWINS["mu-approx"](X, k, list(range(len(X))), list(range(len(X)))))
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_trees_over_many_tiles(kind):
     X = table(kind, 260, 2, seed=3)
-    turn = np.random.default_rng(1).permutation(260)
-    ours, trees, _, _ = ours_and_twins(X, 4, turn.tolist())
+    rng = np.random.default_rng(1)
+    ours, trees, _, _ = ours_and_twins(X, 4, rng.permutation(260), rng.permutation(260))
     assert sorted(np.flatnonzero(ours.part == t).tolist() for t in range(len(ours.cost))) == sorted(trees)
 
 
@@ -84,7 +87,7 @@ def test_a_steiner_vertex_can_keep_a_tree_from_being_cut():
     found = 0
     for seed in range(400):
         X = table("clusters" if seed % 2 else "integers", 40, 2, seed)
-        trees = mu_approx.forest_of(Neighbours(X), 4, rng.permutation(40))
+        trees = mu_approx.forest_of(Neighbours(X), 4, rng.permutation(40), rng.permutation(40))
         sizes = np.bincount(trees.part)
         assert (sizes > 7).sum() == trees.too_large
         found += trees.too_large
@@ -113,7 +116,8 @@ def test_the_lemmas_and_theorems_hold_against_the_optimum(kind, k, n, p, seed):
     tiny = 1e-9 * best + 1e-24 * float(np.abs(X).max()) ** 2
     r = ct.microaggregate(X, k, "mu-approx", standardize=False, random_state=seed % 1000)
     g = r.guarantee
-    trees = mu_approx.forest_of(Neighbours(X), k, np.random.default_rng(seed % 1000).permutation(n))
+    rng = np.random.default_rng(seed % 1000)
+    trees = mu_approx.forest_of(Neighbours(X), k, rng.permutation(n), rng.permutation(n))
     most = max(2 * k - 1, 3 * k - 5)
     before = sum(sse(X.tolist(), np.flatnonzero(trees.part == t).tolist()) for t in range(len(trees.cost)))
     squares = float(np.sum(trees.cost**2))

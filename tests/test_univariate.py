@@ -130,6 +130,7 @@ def test_the_result_says_optimal():
     x = np.random.default_rng(5).standard_normal((60, 1))
     r = ct.microaggregate(x, 4, "univariate")
     assert r.guarantee.factor == 1
+    assert r.guarantee.lower_bound == pytest.approx(r.sse)
     assert "optimal" in str(r)
     assert r.loss <= min(ct.microaggregate(x, 4, m).loss for m in ("mdav", "mdav*", "m-d"))
     assert ct.microaggregate(x, 4, "univariate", cost="absolute").guarantee is None

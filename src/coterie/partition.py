@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Mapping
+from dataclasses import replace
 from numbers import Integral
 from typing import Any, Literal, NamedTuple
 
@@ -118,6 +119,9 @@ def microaggregate(
     columns = released(numbers, labels, centre, rounding)
     if labels.ndim > 1:
         _warn_of_records_apart(columns, k)
+    measures = _measures(matrix, labels, centre, distortion, diversity)
+    if guarantee is not None and guarantee.factor == 1:  # found in floating point
+        guarantee = replace(guarantee, lower_bound=measures["sse"] * (1 - 1e-12))
     return Result(
         labels=labels,
         data=numbers.like(columns),
@@ -132,7 +136,7 @@ def microaggregate(
             "rounding": rounding,
         },
         columns=numbers.names,
-        **_measures(matrix, labels, centre, distortion, diversity),
+        **measures,
         guarantee=guarantee,
         seconds=time.perf_counter() - began,
     )

@@ -17,6 +17,9 @@ class Listener(Protocol):
     def done(self, records: int) -> None:
         """So many records more have found their group."""
 
+    def state(self, sse: float | None, bound: float | None) -> None:
+        """A search has found a partition of this SSE, or proven that none has less than this bound."""
+
 
 _listener: ContextVar[Listener | None] = ContextVar("listener", default=None)
 
@@ -31,6 +34,12 @@ def done(records: int) -> None:
     """Say that so many more records have found their group."""
     if (listener := _listener.get()) is not None:
         listener.done(records)
+
+
+def state(sse: float | None = None, bound: float | None = None) -> None:
+    """Say how far a search has come: the least SSE found, the largest lower bound proven."""
+    if (listener := _listener.get()) is not None:
+        listener.state(sse, bound)
 
 
 @contextmanager
@@ -68,6 +77,9 @@ class _Bar:
 
     def more(self, records: int) -> None:
         self._total += records
+
+    def state(self, sse: float | None, bound: float | None) -> None:
+        pass
 
     def done(self, records: int) -> None:
         self._done += records

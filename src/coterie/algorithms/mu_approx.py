@@ -49,18 +49,19 @@ def mu_approx(
     more(len(X) * (restarts - 1))
     runs = []
     for _ in range(restarts):
-        turn = rng.permutation(len(X)) if order == "random" else np.arange(len(X))
-        trees = forest_of(near, k, turn)
+        everyone = np.arange(len(X))
+        turns = (rng.permutation(everyone), rng.permutation(everyone)) if order == "random" else (everyone, everyone)
+        trees = forest_of(near, k, *turns)
         runs.append((split_by_mdav1(X, trees.part, k), trees))
     labels, trees = min(runs, key=lambda run: loss(run[0]))
     return Found(labels, {}, _guarantee(trees, k, max(least_sse(run[1], k) for run in runs)))
 
 
-def forest_of(near: Neighbours, k: int, turn: Ints) -> Trees:
+def forest_of(near: Neighbours, k: int, turn: Ints, candidates: Ints) -> Trees:
     """Steps 1 and 2: the procedures FOREST and DECOMPOSE-COMPONENT.
 
     The paper leaves it open which small component is next, and which vertex of a large one is the first candidate: here
-    the one whose record comes first in `turn`.
+    that of the record first in `turn`, and the record first in `candidates`.
     """
     n = len(turn)
     growing = forest.Growing(
@@ -86,7 +87,7 @@ def forest_of(near: Neighbours, k: int, turn: Ints) -> Trees:
     )
     forest.plant(growing.edge, trees)
     rank = np.empty(n, np.int64)
-    rank[turn] = np.arange(n)
+    rank[candidates] = np.arange(n)
     part, cost, edges = np.empty(n, np.int64), np.empty(n // k), np.empty(n // k, np.int64)
     count, too_large = forest.decompose(k, rank, np.sqrt(growing.d2), trees, part, cost, edges)
     return Trees(part, cost[:count], edges[:count], too_large)

@@ -10,7 +10,7 @@ from typing import Any
 
 from .tables import Cell
 
-SIGNS = {"exact": "=", "close": "≈", "range": "∈", "variant": "~", "off": "≠", "no method": "", "no data": ""}
+SIGNS = {"exact": "=", "close": "≈", "range": "∈", "variant": "~", "off": "≠", "no data": ""}
 STYLES = {"exact": "green", "close": "cyan", "range": "cyan", "variant": "yellow", "off": "bold red"}
 LEGEND = (
     "Each cell: published, ours, mark.  = exact, to the printed digit   ≈ close, within 1 %   ∈ range, in that of "
@@ -34,7 +34,6 @@ def summary(cells: Sequence[Cell]) -> str:
         "range": "in range",
         "variant": "of another variant",
         "off": "off",
-        "no method": "of methods that don't exist yet",
         "no data": "without data",
     }
     others = ", ".join(f"{rest[mark]} {word}" for mark, word in words.items() if rest[mark])
@@ -68,8 +67,7 @@ def show(cells: Sequence[Cell], console: Any) -> None:
             table.add_row(*row, *(_cell(by_k[k], narrow) if k in by_k else "" for k in ks))
         console.print(table)
     console.print(LEGEND, style="dim")
-    missing = sorted({c.mark for c in cells if c.mark.startswith("no ")})
-    if "no data" in missing and any(c.mark == "no data" and c.match != "unpublished" for c in cells):
+    if any(c.mark == "no data" and c.match != "unpublished" for c in cells):
         console.print(
             "The CASC data were not found: name their folder with --data or COTERIE_CASC_DIR.", style="yellow"
         )
