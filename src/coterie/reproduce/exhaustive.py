@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..encode import encode
-from ..kernels import subsets
+from ..kernels.subsets import least_sse, sse_of_all
 
 MOST = 20  # records: memory and time grow as 2**n and 3**n
 
@@ -18,5 +18,5 @@ def optimal_sse(X: NDArray[np.float64], k: int, standardize: bool) -> float:
     n, p = Z.shape
     assert n <= MOST
     size = np.zeros(1 << n, np.int64)
-    sse = subsets.sse_of_all(Z, np.zeros((1 << n, p)), np.zeros(1 << n), size)
-    return subsets.least_sse(sse, size, k) * matrix.unit**2
+    sse = sse_of_all(Z, np.zeros((1 << n, p)), np.zeros(1 << n), size)
+    return least_sse(sse, size, k) * matrix.unit**2
