@@ -46,12 +46,12 @@ def sse(x, labels):
     return float((centred**2).sum())
 
 
-def timed(function, repeat):
+def timed(repeat, function, *args, **own):
     best, out = np.inf, None
     for _ in range(repeat):
         began = time.process_time()
         try:
-            out = function()
+            out = function(*args, **own)
         except Exception as error:
             return None, type(error).__name__
         best = min(best, time.process_time() - began)
@@ -64,8 +64,9 @@ def row(name, x, k, seconds, labels, least):
     if np.bincount(labels).min() < k:
         return f"| {name} | {seconds:.3f} | a group below k |"
     value = sse(x, labels)
-    above = "least" if value <= least * (1 + 1e-9) else f"{100 * (value / least - 1):.2g} % above" if least else "above 0"
-    return f"| {name} | {seconds:.3f} | {value:.9g}, {above} |"
+    if value <= least * (1 + 1e-9):
+        return f"| {name} | {seconds:.3f} | {value:.9g}, least |"
+    return f"| {name} | {seconds:.3f} | {value:.9g}, {100 * (value / least - 1) if least else np.inf:.2g} % above |"
 
 
 def main():
@@ -80,20 +81,16 @@ def main():
     for kind, n, k in grid:
         n //= scale
         x = data(kind, n)
-        seconds, labels = timed(lambda: _optimal(x, k, "sse"), options.repeat)
+        seconds, labels = timed(options.repeat, _optimal, x, k, "sse")
         least = sse(x, labels)
         print(f"\n{kind}, n = {n:,}, k = {k}\n\n| | CPU seconds | SSE |\n|---|---|---|")
         print(row("coterie", x, k, seconds, labels, least))
         for method in METHODS if microagg1d and n <= 10**6 else ():
             for stable in (0, 1, 2):
-                small = x[:2000]
-
-                def run(values, method=method, stable=stable):
-                    return microagg1d.univariate_microaggregation(values, k=k, method=method, stable=stable)
-
-                if timed(lambda: run(small), 1)[0] is not None:  # compile
+                other, own = microagg1d.univariate_microaggregation, {"k": k, "method": method, "stable": stable}
+                if timed(1, other, x[:2000], **own)[0] is not None:  # compile
                     name = f"microagg1d {method}, stable={stable}"
-                    print(row(name, x, k, *timed(lambda: run(x), options.repeat), least))
+                    print(row(name, x, k, *timed(options.repeat, other, x, **own), least))
                 sys.stdout.flush()
     if microagg1d is None:
         print("\nmicroagg1d is not installed: only our own figures.")

@@ -438,6 +438,7 @@ TWINS = {
     "m-d": m_d,
     "mu-approx": mu_approx,
     "2-mu-approx": lightest_factor,
+    "exact": optimal_sse,
     "univariate": univariate,
     "individual-ranking": univariate,
     "path": cut,

@@ -12,21 +12,25 @@ from ._version import __version__
 
 if TYPE_CHECKING:
     from . import datasets
+    from .bound import Bound
     from .errors import CoterieError, PrivacyWarning
     from .estimator import Microaggregator
-    from .partition import methods, microaggregate
+    from .partition import methods, microaggregate, refine
     from .result import Result
 
 _HOME = {
+    "Bound": "bound",
     "CoterieError": "errors",
     "Microaggregator": "estimator",
     "PrivacyWarning": "errors",
     "Result": "result",
     "methods": "partition",
     "microaggregate": "partition",
+    "refine": "partition",
 }
 
 __all__ = [
+    "Bound",
     "CoterieError",
     "Microaggregator",
     "PrivacyWarning",
@@ -35,6 +39,7 @@ __all__ = [
     "datasets",
     "methods",
     "microaggregate",
+    "refine",
 ]
 
 

@@ -12,6 +12,7 @@ import traceback
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import asdict
 from functools import wraps
 from io import TextIOWrapper
 from pathlib import Path
@@ -87,6 +88,17 @@ def microaggregate(
         Optional[list[str]],  # noqa: UP045
         typer.Option(help="A parameter of the method, as NAME=VALUE, such as gamma=0.2; may be repeated."),
     ] = None,
+    refine: Annotated[
+        str, typer.Option(help="Local search afterwards: none, quick or thorough. Never makes the loss larger.")
+    ] = "none",
+    bound: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(help="Prove how far from the best possible the loss is: fast or tight."),
+    ] = None,
+    seconds: Annotated[
+        Optional[float],  # noqa: UP045
+        typer.Option(help="Stop the search after that long (refining, auto, exact), and the bound as well."),
+    ] = None,
     standardize: Annotated[
         bool, typer.Option(help="Whether columns are standardized before distances are taken.")
     ] = True,
@@ -99,7 +111,7 @@ def microaggregate(
     ] = None,
     seed: Annotated[
         Optional[int],  # noqa: UP045
-        typer.Option(help="The seed of a randomized method, such as mu-approx; default 0."),
+        typer.Option(help="The seed of a randomized method, or of --refine; default 0."),
     ] = None,
     labels: Annotated[bool, typer.Option("--labels", help="Write each record's group instead of the values.")] = False,
     delimiter: Annotated[str, typer.Option(help="What stands between the fields of a CSV file.")] = ",",
@@ -119,13 +131,15 @@ def microaggregate(
     params: dict[str, Any] = find(method).check(_params(param))
     if len(delimiter) != 1 or not delimiter.isascii() or delimiter in '\r\n"':
         raise CoterieError("--delimiter must be one ASCII character, and no quote or line break.")
-    if seed is not None and not find(method).randomized:
-        raise CoterieError("--seed is for a randomized method.", f"--method {find(method).name}", "leave it out.")
+    if seed is not None and not find(method).randomized and refine == "none":
+        what = "--seed is for randomized methods and for --refine."
+        raise CoterieError(what, f"--method {find(method).name}", "leave it out.")
     if labels and rounding is not None:
         raise CoterieError("--rounding has no effect with --labels.", hint="leave one of them out.")
     target = output.resolve()  # a link stays, and what it leads to is written
     check_writable(target, file, force)
     table, left_out = read_table(file, _names(columns), delimiter, header)
+    shown = sys.stderr.isatty() and not quiet
     with _warnings_told():
         result = run(
             table,
@@ -137,17 +151,23 @@ def microaggregate(
             diversity=diversity,  # type: ignore[arg-type]
             rounding=_rounding(rounding),  # type: ignore[arg-type]
             random_state=seed or 0,
-            progress=sys.stderr.isatty() and not quiet,
+            refine=refine,  # type: ignore[arg-type]
+            seconds=seconds if refine != "none" or find(method).limited or bound is None else None,
+            progress=shown,
             **params,
         )
     write_table(arrow_table(_groups(result)) if labels else result.data, target, delimiter)
+    proven = result.bound(bound, seconds=seconds, progress=shown) if bound is not None else None  # type: ignore[arg-type]
     if not quiet:
         _tell(result)
+        if proven is not None:
+            _tell(f"bound           {proven}")
         if left_out:
             _tell(f"left out        {len(left_out)} of the file's columns, which --columns does not name")
         _tell(f"written         {output}{' (the groups of the records)' if labels else ''}")
     if json_:
-        print(json.dumps(result.facts(), indent=2, ensure_ascii=False))
+        facts = result.facts() if proven is None else {**result.facts(), "bound": asdict(proven)}
+        print(json.dumps(facts, indent=2, ensure_ascii=False))
 
 
 @app.command()

@@ -44,8 +44,10 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  #
         What stands for a group.
     distortion : {"squared", "euclidean"}, default="squared"
         What "auto" and a list of gammas minimize.
+    refine : {"none", "quick", "thorough"}, default="none"
+        Whether local search improves the groups afterwards.
     random_state : int, Generator or None, default=0
-        The seed of randomized methods.
+        The seed of randomized methods and of refining.
     method_params : dict, default=None
         The method's own parameters, such as {"gamma": 0.2}.
 
@@ -74,6 +76,7 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  #
         standardize: bool = True,
         centre: str = "mean",
         distortion: str = "squared",
+        refine: str = "none",
         random_state: int | np.random.Generator | None = 0,
         method_params: Mapping[str, Any] | None = None,
     ) -> None:
@@ -82,6 +85,7 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  #
         self.standardize = standardize
         self.centre = centre
         self.distortion = distortion
+        self.refine = refine
         self.random_state = random_state
         self.method_params = method_params
 
@@ -94,6 +98,7 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  #
             standardize=self.standardize,
             centre=self.centre,  # type: ignore[arg-type]
             distortion=self.distortion,  # type: ignore[arg-type]
+            refine=self.refine,  # type: ignore[arg-type]
             random_state=self.random_state,
             **find(self.method).check(self.method_params or {}),
         )

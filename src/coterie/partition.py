@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Mapping
 from dataclasses import replace
 from numbers import Integral
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,18 +15,24 @@ from numpy.typing import NDArray
 from . import progress as progress_
 from .aggregate import alike, released
 from .algorithms.guarantee import Guarantee
+from .algorithms.limits import Limits
 from .algorithms.registry import METHODS, Found, Method, find
 from .encode import Matrix, encode
 from .errors import CoterieError, PrivacyWarning
 from .measures import loss
+from .proof import check_seconds, known
 from .result import Methods, Result
-from .tables import read
+from .tables import Numbers, read
+
+if TYPE_CHECKING:
+    from .algorithms.bounds import Proven
 
 Ints = NDArray[np.int64]
 
 CENTRES = ("mean", "median")
 DISTORTIONS = ("squared", "euclidean")
 DIVERSITIES = ("centre", "pairwise")
+REFINE = ("none", "quick", "thorough")
 
 
 def microaggregate(
@@ -34,6 +40,8 @@ def microaggregate(
     k: int,
     method: str = "auto",
     *,
+    refine: Literal["none", "quick", "thorough"] = "none",
+    seconds: float | None = None,
     standardize: bool = True,
     centre: Literal["mean", "median"] = "mean",
     distortion: Literal["squared", "euclidean"] = "squared",
@@ -53,6 +61,12 @@ def microaggregate(
         The least number of records in a group, at least 2 and at most the number of records.
     method : str
         A name of `coterie.methods()`. A named method gives exactly its paper's result.
+    refine : {"none", "quick", "thorough"}
+        Whether local search improves the groups afterwards, and how long. Groups have k to 2k - 1 records then, and the
+        SSE is never larger than before.
+    seconds : float, optional
+        Stop refining, or the method if it is "exact" or "auto", after that long, with the best found by then.
+        Without it, the same seed gives the same result on every machine.
     standardize : bool
         Whether distances are taken between columns of mean 0 and variance 1, or between the columns as they are.
     centre : {"mean", "median"}
@@ -67,7 +81,7 @@ def microaggregate(
         to even, and keeps their type; a number rounds all columns to so many decimals. Losses are those of the
         centres before rounding.
     random_state : int, Generator or None
-        The seed of randomized methods. The result of the others is the same for any.
+        The seed of randomized methods and of refining. The result of the others is the same for any.
     progress : bool
         Whether to show a progress bar.
     **params
@@ -107,6 +121,7 @@ def microaggregate(
     params = chosen.check(params)
     k = check_k(k)
     _check_options(standardize, centre, distortion, diversity, rounding, progress)
+    limits = Limits(_check_search(refine, seconds, chosen, centre, distortion))
     standardize, rounding = bool(standardize), rounding if rounding in (None, "integers") else int(rounding)
     rng = _generator(random_state)
     numbers = read(X)
@@ -115,30 +130,99 @@ def microaggregate(
     matrix = encode(numbers.values, standardize)
     with progress_.bar(progress):
         progress_.more(len(numbers.values))
-        labels, found, guarantee = _group(matrix, k, chosen, params, rng, centre, distortion)
-    columns = released(numbers, labels, centre, rounding)
+        grouping = _group(matrix, k, chosen, params, rng, limits, centre, distortion)
+        if refine != "none" and len(numbers.values) >= 2 * k:
+            grouping = _refined(matrix, k, grouping, refine, rng, limits)
+    options = {
+        "standardize": standardize,
+        "centre": centre,
+        "distortion": distortion,
+        "diversity": diversity,
+        "rounding": rounding,
+    }
+    return _result(numbers, matrix, k, chosen.name, _cut_short(grouping, limits), options, began)
+
+
+def refine(
+    X: Any,
+    labels: Any,
+    k: int,
+    effort: Literal["quick", "thorough"] = "quick",
+    *,
+    seconds: float | None = None,
+    standardize: bool = True,
+    rounding: Literal["integers"] | int | None = None,
+    random_state: int | np.random.Generator | None = 0,
+    progress: bool = False,
+) -> Result:
+    """Improve a partition from anywhere by local search, and release the records at their groups' means.
+
+    Parameters
+    ----------
+    X, k, standardize, rounding, random_state, progress
+        As for `microaggregate`.
+    labels : array of int, of shape (n,)
+        The group of each record; every group must have at least k.
+    effort : {"quick", "thorough"}
+        How many steps are made: the same seed and effort give the same result on every machine.
+    seconds : float, optional
+        Stop after that long, with the best found by then; the result says so. Ctrl-C does the same.
+
+    Returns
+    -------
+    Result
+        Never worse than `labels`; groups of k to 2k - 1 records.
+    """
+    began = time.perf_counter()
+    k = check_k(k)
+    _check_options(standardize, "mean", "squared", "centre", rounding, progress)
+    if not isinstance(effort, str) or effort not in REFINE[1:]:
+        raise CoterieError("'effort' must be 'quick' or 'thorough'.", _kind_of(effort))
+    limits, rng = Limits(check_seconds(seconds)), _generator(random_state)
+    numbers = read(X)
+    n = len(numbers.values)
+    _check_enough(n, k)
+    given = np.asarray(labels)
+    if given.shape != (n,) or given.dtype.kind not in "iu":
+        raise CoterieError("'labels' must be one integer for each record.", f"{given.dtype} of shape {given.shape}")
+    matrix = encode(numbers.values, bool(standardize))
+    start = _Grouping(_by_first_appearance(given.astype(np.int64)), {})
+    with progress_.bar(progress, "refining"):
+        grouping = _refined(matrix, k, start, effort, rng, limits)
+    options = {
+        "standardize": bool(standardize),
+        "centre": "mean",
+        "distortion": "squared",
+        "diversity": "centre",
+        "rounding": rounding if rounding in (None, "integers") else int(rounding),
+    }
+    return _result(numbers, matrix, k, "refine", _cut_short(grouping, limits), options, began)
+
+
+def _result(
+    numbers: Numbers, matrix: Matrix, k: int, method: str, grouping: _Grouping, options: dict[str, Any], began: float
+) -> Result:
+    """Release, measure, and put together what there is to tell."""
+    labels, guarantee, proven = grouping.labels, grouping.guarantee, grouping.proven
+    columns = released(numbers, labels, options["centre"], options["rounding"])
     if labels.ndim > 1:
         _warn_of_records_apart(columns, k)
-    measures = _measures(matrix, labels, centre, distortion, diversity)
+    measures = _measures(matrix, labels, options["centre"], options["distortion"], options["diversity"])
     if guarantee is not None and guarantee.factor == 1:  # found in floating point
         guarantee = replace(guarantee, lower_bound=measures["sse"] * (1 - 1e-12))
     return Result(
         labels=labels,
         data=numbers.like(columns),
-        method=chosen.name,
+        method=method,
         k=k,
-        params=found,
-        options={
-            "standardize": standardize,
-            "centre": centre,
-            "distortion": distortion,
-            "diversity": diversity,
-            "rounding": rounding,
-        },
+        params=grouping.found,
+        options=options,
         columns=numbers.names,
         **measures,
         guarantee=guarantee,
         seconds=time.perf_counter() - began,
+        _proven=None if proven is None else known(proven, matrix, options["centre"]),
+        _matrix=matrix,
     )
 
 
@@ -209,14 +293,53 @@ def _warn_of_records_apart(columns: list[NDArray[Any]], k: int) -> None:
             f"The records are not {k}-anonymous: every column was grouped on its own, and {few:,} of "
             f"{len(columns[0]):,} records share all their values with fewer than {k - 1} others.",
             PrivacyWarning,
-            stacklevel=3,
+            stacklevel=4,
         )
 
 
 class _Grouping(NamedTuple):
     labels: Ints
     found: Mapping[str, Any]
-    guarantee: Guarantee | None
+    guarantee: Guarantee | None = None
+    proven: Proven | None = None
+
+
+def _check_search(refine: Any, seconds: Any, method: Method, centre: str, distortion: str) -> float | None:
+    """Refuse what would have no effect, or what refining can't do; give the seconds."""
+    if not isinstance(refine, str) or refine not in REFINE:
+        raise CoterieError(f"'refine' must be one of {', '.join(map(repr, REFINE))}.", _kind_of(refine))
+    if refine != "none" and (centre, distortion) != ("mean", "squared"):
+        what = "Refining makes squared distances to means small."
+        raise CoterieError(what, f"centre='{centre}', distortion='{distortion}'", "use refine='none'.")
+    if refine != "none" and method.name == "individual-ranking":
+        raise CoterieError("Refining needs groups of records.", "individual-ranking, which groups every column alone")
+    if seconds is not None and refine == "none" and not method.limited:
+        what = "'seconds' limits refining, and the methods auto and exact."
+        raise CoterieError(what, f"method='{method.name}', refine='none'", "leave it out: the others run to their end.")
+    return check_seconds(seconds)
+
+
+def _kind_of(value: Any) -> str:
+    return repr(value) if isinstance(value, str) else f"an object of type {type(value).__name__}"
+
+
+def _refined(
+    matrix: Matrix, k: int, start: _Grouping, effort: str, rng: np.random.Generator, limits: Limits
+) -> _Grouping:
+    """A grouping improved by local search. What was promised of it holds all the more."""
+    from .algorithms.refine import refine as search
+
+    progress_.more(len(matrix.values))
+    found = search(matrix.values, start.labels, k, effort=effort, rng=rng, limits=limits)
+    chosen = {**start.found, "refine": effort, "steps": found.steps}
+    return _Grouping(_by_first_appearance(found.labels), chosen, start.guarantee, start.proven)
+
+
+def _cut_short(grouping: _Grouping, limits: Limits) -> _Grouping:
+    """Say so where the search was stopped before its end."""
+    if limits.cut_short is None:
+        return grouping
+    return grouping._replace(found={**grouping.found, "cut_short": limits.cut_short})
 
 
 def _group(
@@ -225,6 +348,7 @@ def _group(
     method: Method,
     params: Mapping[str, Any],
     rng: np.random.Generator,
+    limits: Limits,
     centre: str,
     distortion: str,
 ) -> _Grouping:
@@ -242,10 +366,12 @@ def _group(
         own["loss"] = lambda labels: loss.distortion(matrix.values, labels, centre, distortion)
     if method.randomized:
         own["rng"] = rng
+    if method.limited:
+        own["limits"] = limits
     found = method.load()(matrix.values, k, **own)
-    labels, chosen, guarantee = found if isinstance(found, Found) else Found(found, {})
+    labels, chosen, guarantee, proven = found if isinstance(found, Found) else Found(found, {})
     guarantee = guarantee.in_units(matrix.unit) if guarantee is not None and centre == "mean" else None
-    return _Grouping(_numbered(labels), {**params, **chosen}, guarantee)
+    return _Grouping(_numbered(labels), {**params, **chosen}, guarantee, proven)
 
 
 def _numbered(labels: Ints) -> Ints:

@@ -73,13 +73,25 @@ class _Bar:
 
     def __init__(self, progress: object, text: str) -> None:
         self._progress, self._total, self._done, self._drawn = progress, 0, 0, 0
+        self._text = text
+        self._sse: float | None = None
+        self._bound: float | None = None
         self._task = progress.add_task(text, total=None)  # type: ignore[attr-defined]
 
     def more(self, records: int) -> None:
         self._total += records
 
     def state(self, sse: float | None, bound: float | None) -> None:
-        pass
+        """Show the least SSE found, the bound proven, and the gap between them."""
+        self._sse, self._bound = sse or self._sse, bound or self._bound
+        shown = [self._text]
+        if self._sse is not None:
+            shown.append(f"SSE {self._sse:.6g}")
+        if self._bound is not None:
+            shown.append(f"bound {self._bound:.6g}")
+        if self._sse is not None and self._bound:
+            shown.append(f"gap {100 * max(0.0, self._sse / self._bound - 1):.2g} %")
+        self._progress.update(self._task, description=", ".join(shown))  # type: ignore[attr-defined]
 
     def done(self, records: int) -> None:
         self._done += records

@@ -7,13 +7,16 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from html import escape
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .algorithms.guarantee import Guarantee
 from .algorithms.registry import Method
+from .bound import Bound
+from .encode import Matrix
+from .errors import CoterieError
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -61,6 +64,35 @@ class Result:
     information_loss: float
     guarantee: Guarantee | None = None
     seconds: float = field(default=0.0)
+    _proven: Any = None  # what the method itself has proven
+    _matrix: Matrix | None = None  # the records that were grouped: needed for bounds, never shown, written or pickled
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave the records behind."""
+        return {**self.__dict__, "_matrix": None}
+
+    def bound(
+        self, effort: Literal["fast", "tight"] = "fast", *, seconds: float | None = None, progress: bool = False
+    ) -> Bound:
+        """A lower bound on the SSE of any partition, and so how far this one is from the best at most.
+
+        Parameters
+        ----------
+        effort : {"fast", "tight"}
+            "fast", by every record's nearest neighbours, for any number of records; "tight", by column generation, in
+            seconds to minutes for some thousand. What the method has proven itself is returned at no further cost.
+        seconds : float, optional
+            Stop after that long; the bound is valid whenever it stops.
+        progress : bool
+            Whether to show the bound while it grows.
+        """
+        from .proof import bound
+
+        if self._by_column:
+            raise CoterieError("A bound needs groups of records.", f"{self.method}, which groups every column alone")
+        if self._matrix is None and self._proven is None:
+            raise CoterieError("A bound needs the records.", "a result without them", "they are not pickled.")
+        return bound(self, effort, seconds, progress)
 
     @cached_property
     def sizes(self) -> NDArray[np.int64]:
@@ -86,6 +118,7 @@ class Result:
             "groups_by_column": self._by_column,
             **{name: _finite(getattr(self, name)) for name in _NUMBERS},
             "guarantee": None if self.guarantee is None else asdict(self.guarantee),
+            "bound": None if self._proven is None else asdict(self.bound()),
         }
 
     def __str__(self) -> str:
@@ -130,6 +163,8 @@ class Result:
             model = f"{self.options['distortion']} distances over {self.options['diversity']} diversity"
             lines.append(("information_loss", f"{self.information_loss:.4g} %", model))
         lines += self._guarantee_lines()
+        if self._proven is not None:
+            lines.append(("bound", f"{self.bound().loss:.6g} %", str(self.bound())))
         lines.append(("seconds", f"{self.seconds:.3g}", ""))
         return lines
 

@@ -1,4 +1,4 @@
-"""The default: the best of what fits the size."""
+"""The default, and exact: a fast method, local search from there, and a proof where one is wanted or soon at hand."""
 
 from __future__ import annotations
 
@@ -8,21 +8,44 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..progress import more
-from .mdav import mdav, mdav1
+from .exact import exact
+from .limits import Limits
+from .mdav import mdav
 from .mdav_star import mdav_star
+from .refine import refine
 from .registry import Found
-from .vmdav import v_mdav
 
-SMALL = 10_000
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+TINY = 100  # up to so many records, a proof takes a second or two
+TINY_K = 5  # and up to this k
+SMALL = 10_000  # up to so many records, mdav* is tried as well
 
 
-def auto(X: NDArray[np.float64], k: int, *, loss: Callable[[NDArray[np.int64]], float]) -> Found:
-    """Run mdav*, and up to SMALL records also mdav, mdav1 and v-mdav over its gammas; keep what loses least."""
-    found = [Found(mdav_star(X, k), {"method": "mdav*"})]
+def auto(X: Floats, k: int, *, loss: Callable[[Ints], float], rng: np.random.Generator, limits: Limits) -> Found:
+    """Local search from mdav, and up to SMALL records from mdav* too; up to TINY records, until proven optimal.
+
+    Of the partitions on the way, the one with the least of the loss that was asked for is kept.
+    """
+    starts = {"mdav": mdav(X, k)}
+    more(len(X))
     if len(X) <= SMALL:
-        more(3 * len(X))
-        found.append(Found(mdav(X, k), {"method": "mdav"}))
-        found.append(Found(mdav1(X, k), {"method": "mdav1"}))
-        grown = v_mdav(X, k, gamma="auto", loss=loss)
-        found.append(Found(grown.labels, {"method": "v-mdav", **grown.chosen}))
-    return min(found, key=lambda f: loss(f.labels))
+        more(len(X))
+        starts["mdav*"] = mdav_star(X, k)
+    first = min(starts, key=lambda name: loss(starts[name]))
+    refined = refine(X, starts[first], k, effort="quick", rng=rng, limits=limits)
+    found = [Found(labels, {"method": name}) for name, labels in starts.items()]
+    found.append(Found(refined.labels, {"method": first, "refine": "quick", "steps": refined.steps}))
+    if len(X) <= TINY and k <= TINY_K and not limits.over():
+        solved = exact(X, k, rng=rng, limits=limits, start=refined.labels)
+        found.append(Found(solved.labels, {"method": "exact"}, None, solved.proven))
+    return min(found[::-1], key=lambda f: loss(f.labels))
+
+
+def exact_method(X: Floats, k: int, *, rng: np.random.Generator, limits: Limits) -> Found:
+    """The best partition that column generation finds from a refined one, and what is proven of it."""
+    more(len(X))
+    refined = refine(X, mdav(X, k), k, effort="thorough", rng=rng, limits=limits)
+    solved = exact(X, k, rng=rng, limits=limits, start=refined.labels)
+    return Found(solved.labels, {"optimal": solved.optimal}, None, solved.proven)

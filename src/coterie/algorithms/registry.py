@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from .bounds import Proven
     from .guarantee import Guarantee
 
 GAMMAS = tuple(i / 10 for i in range(21))  # what `gamma="auto"` tries (Thaeter and Reischuk 2018, section 5.1)
@@ -30,6 +31,7 @@ class Found(NamedTuple):
     labels: NDArray[np.int64]
     chosen: dict[str, Any]
     guarantee: Guarantee | None = None
+    proven: Proven | None = None
 
 
 @dataclass(frozen=True)
@@ -101,6 +103,7 @@ class Method:
     aliases: Sequence[str] = ()
     compares: bool = False  # takes `loss`, a function of labels, to choose between partitions
     randomized: bool = False  # takes `rng`
+    limited: bool = False  # takes `limits`, and stops when they say so
     only_k: int | None = None
     only_columns: int | None = None
     agree: Callable[[Mapping[str, Any]], None] = _any  # refuses parameters that don't go together
@@ -170,8 +173,14 @@ _GAMMA = Parameter(
 METHODS: dict[str, Method] = {
     m.name: m
     for m in (
-        Method("auto", "auto:auto", "the least loss of mdav*, mdav, mdav1 and v-mdav; above 10,000 records mdav*",
-               "this package", "that of the methods it runs", "heuristic", compares=True),
+        Method("auto", "auto:auto",
+               "what fits the size: local search from a fast method; up to 100 records exact where that is soon proven",
+               "this package", "some seconds up to 10,000 records, then about twice that of mdav", "heuristic",
+               compares=True, randomized=True, limited=True),
+        Method("exact", "auto:exact_method",
+               "local search, then column generation, cuts and branching until it is proven",
+               "this package", "exponential; some thousand records come close", "optimal where proven",
+               randomized=True, limited=True),
         Method("md", "md:md", "two groups at a time around the two records farthest apart",
                _DM02 + "; " + _SURVEY, "O(n³p/k) worst, mostly far less", "heuristic"),
         Method("mdav", "mdav:mdav",

@@ -1,0 +1,195 @@
+"""Closing the gap: branch and bound over the finitely many groups that a better partition can be made of.
+
+A partition that costs less than the best one known holds only groups whose reduced costs lie below the gap between
+that and the bound. Where all of these can be listed, what is left is a small set partitioning problem. It branches on
+two records that are together or not (Ryan and Foster 1981), with subset-row cuts, and each node's bound is made safe as
+the root's is.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...progress import state
+from ..limits import Limits
+from .bound import lagrangian_bound
+from .cuts import by_record, entries, separate
+from .dual_ascent import BELOW
+from .master import Master, Solution, best_partition, group_costs
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Mask = NDArray[np.bool_]
+
+_FRACTION = 1e-6
+_FIRST = 8  # columns, per record, that the linear program starts with
+_FEW, _ROUND_NODES = 8, 100  # rounding: among so many groups for each record, with so many nodes
+_CUT_ROUNDS = 4  # at a node other than the first
+_CUTS, _CUTS_EACH = 150, 3
+
+
+class Node(NamedTuple):
+    """A part of the search: the groups that are allowed, and what no partition made of them costs less than."""
+
+    allowed: Mask
+    bound: float
+
+
+class Closed(NamedTuple):
+    """The best partition found, as places in the list of groups (None: none below the limit), and what is proven."""
+
+    best: Ints | None
+    value: float
+    bound: float  # no partition made of these groups costs less, or it is `value`
+    nodes: int
+
+
+class Branching:
+    """The search among listed groups for a partition that costs less than `value`."""
+
+    def __init__(
+        self, X: Floats, k: int, groups: Ints, reduced: Floats, cuts: Ints, value: float, close: float
+    ) -> None:
+        self._n, self._k, self._close = len(X), k, close
+        self.groups, self._cost = groups, group_costs(X, groups)
+        self._master = Master(X, k, fine=value)
+        self._at = np.empty(0, np.int64)  # the places of the master's columns in the list
+        self._slack = 2.0**-50 * (X.shape[1] + 4 * k * k + 32)
+        self._best: Ints | None = None
+        self._value = value
+        self._enter(few_of_each(groups, reduced, len(X), _FIRST))
+        if len(cuts):
+            self._master.add_cuts(cuts)
+
+    def _enter(self, which: Ints) -> None:
+        """Let listed groups enter the linear program."""
+        self._master.add(self.groups[which])
+        self._at = np.concatenate([self._at, which])
+
+    def run(self, bound: float, limits: Limits, most: int) -> Closed:
+        """Search until nothing is left, or so many nodes were looked at."""
+        open_nodes = [Node(np.ones(len(self.groups), bool), bound)]
+        proven, nodes = math.inf, 0
+        while open_nodes:
+            node = open_nodes.pop()
+            if nodes >= most or limits.over():
+                proven = min(proven, node.bound)
+                continue
+            nodes += 1
+            node, solution = self._solve(node, limits, first=nodes == 1)
+            if nodes == 1:
+                self._round(np.flatnonzero(node.allowed), self._reduced_costs(solution), limits)
+            if node.bound >= self._value - self._close:
+                proven = min(proven, node.bound)
+                continue
+            pair = self._pair(solution)
+            if pair is None:  # prices too inexact to prune by
+                proven = min(proven, node.bound)
+                continue
+            a, b = ((self.groups == x).any(axis=1) for x in pair)
+            open_nodes += [Node(node.allowed & ~(a & b), node.bound), Node(node.allowed & (a == b), node.bound)]
+            state(sse=self._value, bound=min(proven, min(each.bound for each in open_nodes)))
+        return Closed(self._best, self._value, min(proven, self._value), nodes)
+
+    def _solve(self, node: Node, limits: Limits, first: bool) -> tuple[Node, Solution]:
+        """The relaxation at a node, with cuts, and without the groups that cannot help."""
+        allowed, bound = node
+        inside = np.zeros(len(self.groups), bool)
+        inside[self._at] = True
+        rounds = 0
+        while True:
+            self._master.allow(allowed[self._at])
+            solution = self._master.solve()
+            reduced = self._reduced_costs(solution)
+            low = np.sort(np.where(allowed, np.minimum(reduced, 0.0), 0.0))[: self._n]
+            low = np.append(low, np.zeros(self._n - len(low)))
+            here = lagrangian_bound(solution.pi, solution.sigma, low, self._k)
+            bound = max(bound, here)
+            self._keep(solution)
+            if bound >= self._value - self._close or limits.over():
+                break
+            allowed = allowed & (reduced < self._value - here)  # the bound that these very prices prove
+            missing = np.flatnonzero(allowed & ~inside & (reduced < BELOW))
+            if len(missing):
+                missing = missing[np.argsort(reduced[missing], kind="stable")][: self._n]
+                inside[missing] = True
+                self._enter(missing)
+                continue
+            rounds += 1
+            if not (first or rounds <= _CUT_ROUNDS) or not self._cut(solution):
+                break
+        return Node(allowed, bound), solution
+
+    def _cut(self, solution: Solution) -> bool:
+        """Add cuts that the solution violates, if there are any."""
+        split = self._split(solution)
+        if len(split) == 0:
+            return False
+        inside = self.groups[self._at[split]]
+        cuts = separate(inside, solution.x[split], self._n, _CUTS, _CUTS_EACH, self._master.known)
+        if len(cuts):
+            self._master.add_cuts(cuts)
+        return len(cuts) > 0
+
+    def _split(self, solution: Solution) -> Ints:
+        """The columns with fractions."""
+        return np.flatnonzero((solution.x > _FRACTION) & (solution.x < 1.0 - _FRACTION))
+
+    def _reduced_costs(self, solution: Solution) -> Floats:
+        """Those of all groups, rounded down."""
+        pi = np.append(solution.pi + self._slack * np.abs(solution.pi), 0.0)  # -1, for nobody, is the last
+        reduced: Floats = self._cost * (1.0 - self._slack) - pi[self.groups].sum(axis=1)
+        charged = np.flatnonzero(solution.sigma > 0.0)
+        if len(charged):
+            counts, found = entries(self.groups, by_record(self._master.cuts[charged], self._n), len(charged))
+            column = np.repeat(np.arange(len(self.groups)), counts)
+            sigma = solution.sigma[charged] * (1.0 - self._slack)
+            reduced += np.bincount(column, sigma[found], len(reduced))
+        return reduced
+
+    def _keep(self, solution: Solution) -> None:
+        """Keep a solution without fractions if it is the best so far."""
+        self._take(self._at[solution.x > 0.5])
+
+    def _take(self, chosen: Ints) -> None:
+        """Keep groups if they are a partition, and the best so far."""
+        inside = self.groups[chosen]
+        if np.array_equal(np.sort(inside[inside >= 0]), np.arange(self._n)):
+            value = math.fsum(self._cost[chosen].tolist())
+            if value < self._value:
+                self._best, self._value = chosen, value
+
+    def _round(self, listed: Ints, reduced: Floats, limits: Limits) -> None:
+        """Look for a better partition made of the groups that are left; if they are many, of the most promising."""
+        listed = listed[few_of_each(self.groups[listed], reduced[listed], self._n, _FEW)]
+        groups, cost, nobody = self.groups[listed], self._cost[listed], np.empty(0, np.int64)
+        chosen = best_partition(self._n, groups, cost, self._master.cuts, nobody, _ROUND_NODES, limits.over)
+        self._take(listed[chosen])
+
+    def _pair(self, solution: Solution) -> tuple[int, int] | None:
+        """Two records that are together by half, as near as can be."""
+        together: dict[tuple[int, int], float] = {}
+        for g in self._split(solution).tolist():
+            group = self.groups[self._at[g]]
+            inside = group[group >= 0].tolist()
+            for h, a in enumerate(inside):
+                for b in inside[h + 1 :]:
+                    together[a, b] = together.get((a, b), 0.0) + float(solution.x[g])
+        pairs = {pair: abs(weight - 0.5) for pair, weight in together.items() if abs(weight - 0.5) < 0.5 - _FRACTION}
+        return min(pairs, key=lambda pair: (pairs[pair], pair)) if pairs else None
+
+
+def few_of_each(groups: Ints, reduced: Floats, n: int, few: int) -> Ints:
+    """The groups that are, for one of their records at least, among its few of the least reduced cost."""
+    order = np.argsort(reduced, kind="stable")
+    place, column = np.nonzero(groups[order] >= 0)
+    record = groups[order[place], column]
+    by_record = np.argsort(record, kind="stable")
+    first = np.append(0, np.cumsum(np.bincount(record, minlength=n)))[:-1]
+    rank = np.empty(len(record), np.int64)
+    rank[by_record] = np.arange(len(record)) - first[record[by_record]]
+    return order[np.unique(place[rank < few])]

@@ -1,0 +1,108 @@
+"""Groups of negative reduced cost, found exactly or in a hurry, with all rounding on the safe side."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...kernels.pricing import Found, Prices, Space, price_out
+from ..neighbours import Neighbours
+from .cuts import by_record
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+_AT_ONCE = 512  # anchors between two chances to interrupt
+EVERYBODY = 2**60
+
+
+class Priced(NamedTuple):
+    """What the pricing found."""
+
+    least: Floats  # (n,): no group that the record is the anchor of costs less, if the pricing was exact
+    groups: Ints  # (m, 2k - 1): groups of negative reduced cost, sorted, -1 after the last record
+    cost: Floats  # (m,): their reduced costs
+    nodes: int
+
+
+class Pricing:
+    """Prices all groups of k to 2k - 1 of n >= 2k records, in O(n k) memory.
+
+    Rounding: distances are shrunk, prices of records raised, prices of cuts shrunk, each by more than the relative
+    errors of all sums in which they occur. So no group's reduced cost is lower than it seems here.
+    """
+
+    def __init__(self, X: Floats, k: int) -> None:
+        n, p = X.shape
+        self._k, self._n = k, n
+        near = Neighbours(X).nearest(min(n - 1, max(64, 12 * k)))
+        self._slack = 2.0**-50 * (p + 4 * k * k + 32)
+        shrink = 1.0 - self._slack
+        d2 = near.d2 * shrink
+        within = np.zeros((n, min(2 * k, n)))
+        np.cumsum(d2[:, : within.shape[1] - 1], axis=1, out=within[:, 1:])
+        self._space = Space(np.ascontiguousarray(X), near.records, d2, within, shrink)
+
+    @property
+    def width(self) -> int:
+        """The size of the largest groups."""
+        return 2 * self._k - 1
+
+    def _prices(self, pi: Floats, cuts: Ints, sigma: Floats) -> Prices:
+        """The prices on the safe side; only cuts that have one."""
+        charged = sigma > 0.0
+        rows = by_record(cuts[charged], self._n)
+        raised = pi + self._slack * np.abs(pi)
+        return Prices(raised, rows.start, rows.member, sigma[charged] * (1.0 - self._slack))
+
+    def price(
+        self,
+        pi: Floats,
+        cuts: Ints,
+        sigma: Floats,
+        *,
+        below: float,
+        breadth: int = EVERYBODY,
+        nodes: int = EVERYBODY,
+        anchors: Ints | None = None,
+    ) -> Priced:
+        """The best group of each size at each record (or anchor), below a reduced cost.
+
+        Only among `breadth` nearest records if that is given. A search ends after so many nodes: what it says of the
+        least cost is true nevertheless.
+        """
+        prices = self._prices(pi, cuts, sigma)
+        anchors = np.arange(self._n) if anchors is None else anchors
+        k, w = self._k, self.width
+        least = np.empty(len(anchors))
+        groups, costs = [np.empty((0, w), np.int64)], [np.empty(0)]
+        spent = 0
+        for a in range(0, len(anchors), _AT_ONCE):
+            some = anchors[a : a + _AT_ONCE]
+            m = len(some) * k
+            out, size = Found(np.empty(m), np.empty((m, w), np.int64)), np.zeros(m, np.int64)
+            low = least[a : a + _AT_ONCE]
+            spent += price_out(self._space, prices, k, some, below, breadth, nodes, False, low, out, size)[0]
+            groups.append(_sorted(out.group[size > 0], size[size > 0]))
+            costs.append(out.cost[size > 0])
+        return Priced(least, np.concatenate(groups), np.concatenate(costs), spent)
+
+    def enumerate(
+        self, pi: Floats, cuts: Ints, sigma: Floats, below: float, most: int, nodes: int
+    ) -> tuple[Ints, Floats] | None:
+        """Every group below a reduced cost, and these costs; None if there are more, or the search is too long."""
+        prices, n = self._prices(pi, cuts, sigma), self._n
+        out, size = Found(np.empty(most), np.empty((most, self.width), np.int64)), np.zeros(most, np.int64)
+        everyone, least = np.arange(n), np.empty(n)
+        _, m = price_out(self._space, prices, self._k, everyone, below, n - 1, nodes, True, least, out, size)
+        return None if m > most else (_sorted(out.group[:m], size[:m]), out.cost[:m].copy())
+
+
+def _sorted(groups: Ints, size: Ints) -> Ints:
+    """The records of each group in order, then -1."""
+    big = np.iinfo(np.int64).max
+    out = np.sort(np.where(np.arange(groups.shape[1]) < size[:, None], groups, big), axis=1)
+    out[out == big] = -1
+    return out

@@ -1,0 +1,143 @@
+"""A provably optimal partition: column generation, cuts, and branching until the gap closes or the effort ends."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..progress import state
+from .bounds import CLOSE, Proven, Scaled, proven, scaled, whole
+from .column_generation.branching import Branching
+from .column_generation.master import best_partition, group_costs
+from .column_generation.relaxation import Relaxation
+from .limits import Limits
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+_LIST = 300_000  # groups that branching may have to do with
+_LIST_NODES = 200_000_000  # of the search for them
+_HEURISTIC_NODES = 200
+_BRANCH_NODES = 4000
+_ROUNDS = 5000
+
+
+class Solved(NamedTuple):
+    """The best partition found, what is proven, and whether that proves it optimal."""
+
+    labels: Ints
+    proven: Proven
+    optimal: bool
+
+
+def exact(X: Floats, k: int, *, rng: np.random.Generator, limits: Limits, start: Ints) -> Solved:
+    """Improve a partition until it is proven optimal, or nothing that is tried helps. Deterministic without limits."""
+    del rng  # nothing is left to chance
+    problem = scaled(X, k, start)
+    if problem is None:
+        return Solved(start, Proven(0.0, "optimal", 0.0, 0), True)
+    if len(X) < 2 * k:
+        return Solved(start, whole(problem), True)
+    search = _Search(problem, k, limits)
+    with limits.interruptible():
+        search.run()
+    return search.result()
+
+
+class _Search:
+    """The state of the search: the best partition and the best bound, at any time."""
+
+    def __init__(self, problem: Scaled, k: int, limits: Limits) -> None:
+        self._problem, self._k, self._limits = problem, k, limits
+        self._groups = problem.groups
+        self._value = math.fsum(group_costs(problem.X, problem.groups).tolist())
+        self._bound = problem.bound
+        self._steps = 0
+        self._cuts = False
+
+    def run(self) -> None:
+        """Relax, round, list, branch."""
+        self._tell()
+        if self._done():
+            return
+        X, k, limits = self._problem.X, self._k, self._limits
+        relaxation = Relaxation(X, k, self._groups)
+        try:
+            relaxation.run(limits, self._value * (1.0 - CLOSE / 2), _ROUNDS)
+        finally:
+            self._bound = max(self._bound, relaxation.bound)
+            self._steps, self._cuts = relaxation.rounds, len(relaxation.dual.cuts) > 0
+            self._tell()
+        if self._done() or limits.over():
+            return
+        self._integral(relaxation)
+        pool = relaxation.master
+        listed = self._list(relaxation)
+        if listed is None:  # a better partition makes it shorter
+            self._round(pool.groups, pool.cost, pool.cuts)
+            listed = self._list(relaxation)
+        if listed is not None:
+            self._branch(*listed, pool.cuts)
+
+    def _list(self, relaxation: Relaxation) -> tuple[Ints, Floats] | None:
+        """All groups that a better partition can be made of, if they are not too many."""
+        if self._done() or self._limits.over():
+            return None
+        gap = (self._value - relaxation.bound) * (1.0 + 1e-9)  # the bound that the dual at hand proves
+        return relaxation.pricing.enumerate(*relaxation.dual, gap, _LIST, _LIST_NODES)
+
+    def _branch(self, groups: Ints, reduced: Floats, cuts: Ints) -> None:
+        """Search all partitions made of listed groups that may still matter."""
+        close = self._value * CLOSE / 2
+        search = Branching(self._problem.X, self._k, groups, reduced, cuts, self._value, close)
+        closed = search.run(self._bound, self._limits, _BRANCH_NODES)
+        if closed.best is not None:
+            self._groups, self._value = search.groups[closed.best], closed.value
+        self._bound = max(self._bound, min(closed.bound, self._value))
+        self._steps += closed.nodes
+        self._tell()
+
+    def _round(self, groups: Ints, cost: Floats, cuts: Ints) -> None:
+        """Look for a better partition made of these groups and those of the best one."""
+        if self._done():
+            return
+        groups, first = np.unique(np.concatenate([self._groups, groups]), axis=0, return_index=True)
+        cost = np.concatenate([group_costs(self._problem.X, self._groups), cost])[first]
+        start = np.flatnonzero(first < len(self._groups))
+        chosen = best_partition(len(self._problem.X), groups, cost, cuts, start, _HEURISTIC_NODES, self._limits.over)
+        self._take(groups[chosen])
+
+    def _integral(self, relaxation: Relaxation) -> None:
+        """The relaxation's solution, if it has no fractions."""
+        assert relaxation.solution is not None
+        chosen = relaxation.master.groups[np.flatnonzero(relaxation.solution.x > 0.5)]
+        if np.array_equal(np.sort(chosen[chosen >= 0]), np.arange(len(self._problem.X))):
+            self._take(chosen)
+
+    def _take(self, groups: Ints) -> None:
+        """Take a partition if it is better."""
+        value = math.fsum(group_costs(self._problem.X, groups).tolist())
+        if value < self._value:
+            self._groups, self._value = groups, value
+            self._tell()
+
+    def _done(self) -> bool:
+        """Whether the best partition is proven to be the best of all."""
+        return self._value - self._bound <= CLOSE * self._value
+
+    def _tell(self) -> None:
+        """Say how far it has come."""
+        unit = self._problem.unit
+        state(sse=self._value * unit, bound=max(0.0, self._bound) * unit)
+
+    def result(self) -> Solved:
+        """What stands now."""
+        labels = np.empty(len(self._problem.X), np.int64)
+        for g, group in enumerate(self._groups):
+            labels[group[group >= 0]] = g
+        kind = "column generation with subset-row cuts" if self._cuts else "column generation"
+        kind = "optimal" if self._done() else kind
+        return Solved(labels, proven(min(self._bound, self._value), kind, self._steps, self._problem), self._done())

@@ -1,0 +1,223 @@
+"""Local search that improves any partition: large-neighbourhood search with simulated annealing.
+
+A step pools the group of a record with a few neighbouring ones, rebuilds the pool with one group fewer, as many or one
+more, moves and swaps records inside it while that gains, and keeps the result if it is better, or worse by a chance
+that falls as the search goes on. What "worse" may cost is measured by the pool's own SSE: a temperature common to all
+groups is too hot for most and too cold for a few where the data have heavy tails.
+
+Moves, swaps, dissolved and new groups: Mortazavi, Jalili (2015); large neighbourhoods: Shaw (1998).
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import CoterieError
+from ..kernels import nearby, search
+from ..progress import done, listening, state
+from .free import close_together
+from .limits import Limits
+from .parts import split_by_mdav1
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Small = NDArray[np.int32]
+
+EFFORTS = {"quick": 1, "thorough": 20}  # how many times as many steps
+
+_NEAR = 12  # neighbours of each record
+_REGIONS, _BLOCKS = 32, 48  # how far these are looked for
+_POOLED = 30  # a pool has up to 2 + 30 // k groups, at most 9
+_LARGE = 250  # above this k, a pool's distances take too much memory
+_HEAT = 0.3  # at first, as part of the mean SSE of a pool's groups
+_WORK = 40_000  # what is done between two looks at the clock, about 0.1 s
+_LOOKS = 50  # at the partition: whether it is the best so far
+
+
+class Refined(NamedTuple):
+    """A partition, what it took to find it, and its SSE."""
+
+    labels: Ints
+    steps: int
+    sse: float
+
+
+def steps_of(n: int, k: int, effort: str) -> int:
+    """How many steps an effort has: 3 per group, or more where there are few; fewer where they take longer."""
+    records = max(3 * n, min(400 * n, 400_000))
+    steps = records / k * min(1.0, 10 / k) if k <= _LARGE else records * min(1.0, 500 / k)
+    return EFFORTS[effort] * math.ceil(steps)
+
+
+def refine(X: Floats, labels: Ints, k: int, *, effort: str, rng: np.random.Generator, limits: Limits) -> Refined:
+    """Improve a partition into groups of at least k; all groups have k to 2k - 1 records then. Never worse than it was.
+
+    Deterministic for a seed and an effort ("quick" or "thorough"), unless `limits` end it. Memory is O(n p).
+    """
+    n = len(X)
+    labels = _normalized(labels, k)
+    if np.bincount(labels).max() >= 2 * k:
+        with listening(None):  # its progress is not this one's
+            labels = split_by_mdav1(X, labels, k)
+    found = _Search(X, labels, k)
+    before = found.best
+    if n < 2 * k or not found.can_improve():
+        done(n)
+        return Refined(labels, 0, before)
+    made, total, told = 0, steps_of(n, k, effort), 0
+    with limits.interruptible():
+        found.prepare(rng)
+        while made < total and found.best > 0.0 and not limits.over():
+            made += found.advance(made, total)
+            if n * made // total - told >= n // _LOOKS or made == total:
+                found.keep_best()
+                state(sse=found.best)
+                done(n * made // total - told)
+                told = n * made // total
+    done(n - told)
+    found.keep_best()
+    after = found.best_labels()
+    sse = _sse(X, after, k)
+    return Refined(after, made, sse) if sse < before else Refined(labels, made, before)
+
+
+def _normalized(labels: Ints, k: int) -> Ints:
+    """The same groups, numbered from 0 on."""
+    own, size = np.unique(labels, return_inverse=True, return_counts=True)[1:]
+    if size.min() < k:
+        few = f"{np.count_nonzero(size < k)} of {len(size)} groups with fewer than k = {k} records"
+        raise CoterieError("Every group must have at least k records.", few)
+    return own.reshape(-1).astype(np.int64)
+
+
+def _members(labels: Ints, k: int) -> tuple[Small, Ints]:
+    """The records of each group, in rows with room for 2k - 1, and how many they are; room for n // k groups."""
+    size = np.bincount(labels, minlength=max(1, len(labels) // k))
+    order = np.argsort(labels, kind="stable")
+    starts = np.cumsum(size) - size
+    member = np.zeros((len(size), max(2 * k - 1, int(size.max()))), np.int32)
+    member[labels[order], np.arange(len(labels)) - starts[labels[order]]] = order
+    return member, size
+
+
+def _sse(X: Floats, labels: Ints, k: int) -> float:
+    """The SSE of a partition."""
+    member, size = _members(labels, k)
+    cost = np.empty(len(size))
+    search.group_costs(X, member, size, cost)
+    return math.fsum(cost)
+
+
+class _Search:
+    """The state of the search. The records stand in an order in which neighbours are close in memory."""
+
+    def __init__(self, X: Floats, labels: Ints, k: int) -> None:
+        self._k = k
+        self._order = close_together(X, np.arange(len(X)))
+        self._X = np.ascontiguousarray(X[self._order])
+        own = labels[self._order]
+        member, size = _members(own, k)
+        groups = int(own.max()) + 1
+        spare = np.roll(np.arange(len(size)), -groups)
+        self._part = search.Partition(
+            X=self._X,
+            near=np.empty((0, 0), np.int32),
+            label=own,
+            member=member,
+            size=size,
+            cost=np.empty(len(size)),
+            spare=spare,
+            counts=np.array([len(size) - groups]),
+        )
+        search.group_costs(self._X, member, size, self._part.cost)
+        self.best, self._best_labels = math.fsum(self._part.cost), own.copy()
+
+    def can_improve(self) -> bool:
+        """Whether there is something to gain, and no squared distance too large for a float."""
+        with np.errstate(over="ignore"):
+            widest = float(np.square(np.ptp(self._X, axis=0)).sum())
+        return self.best > 0.0 and math.isfinite(2 * widest * len(self._X))
+
+    def prepare(self, rng: np.random.Generator) -> None:
+        """Find the neighbours and make room for the pool."""
+        k, (n, p) = self._k, self._X.shape
+        self._state = rng.integers(0, 2**64, 1, np.uint64)
+        self._part = self._part._replace(near=near_records(self._X, min(_NEAR, n - 1)))
+        if k > _LARGE:
+            self._centres = np.empty((len(self._part.size), p))
+            search.centres(self._part, 0, len(self._centres), self._centres)
+            return
+        self._most = min(9, 2 + _POOLED // k)
+        m, h = self._most * (2 * k - 1), self._most + 1
+        self._pool = search.Pool(
+            record=np.empty(m, np.int64),
+            columns=np.empty((p, m)),
+            D=np.empty((m, m)),
+            group=np.empty(m, np.int64),
+            R=np.empty((h, m)),
+            W=np.empty(h),
+            size=np.empty(h, np.int64),
+            own=np.empty(m),
+            weight=np.empty(m),
+            entry=np.empty(h),
+            swap=np.empty(m),
+            old=np.empty(h, np.int64),
+        )
+
+    def advance(self, made: int, total: int) -> int:
+        """Make some of the steps; give how many."""
+        n, k = self._X.shape[0], self._k
+        window = min(n, 1024)
+        if k > _LARGE:
+            stop = min(total, made + max(1, 100 * _WORK // k))
+            search.exchanges(self._part, k, made, stop, window, self._centres, self._state)
+            return stop - made
+        at_once = min(_WORK // (k * max(10, k)), total // 100)  # it cools down from one call to the next
+        stop = min(total, made + max(1, at_once))
+        few = min(1.0, total * k / n / 20)  # with few steps for each group there is less time to cool down
+        heat = _HEAT * few * (1 - made / total) ** 2
+        search.steps(self._part, self._pool, k, made, stop, window, self._most, heat, self._state)
+        return stop - made
+
+    def keep_best(self) -> None:
+        """Remember the partition if it is the best so far."""
+        sse = float(self._part.cost.sum())
+        if sse < self.best:
+            self.best = sse
+            self._best_labels[:] = self._part.label
+
+    def best_labels(self) -> Ints:
+        """The best partition so far, by the records' own order."""
+        labels = np.empty_like(self._best_labels)
+        labels[self._order] = np.unique(self._best_labels, return_inverse=True)[1].reshape(-1)
+        return labels
+
+
+def near_records(X: Floats, m: int) -> Small:
+    """Some m records near to each, nearest first, where every 64 records that follow one another lie close together.
+
+    Regions of 64 blocks of 64 records; surely the nearest where there are few of these.
+    """
+    n, size = len(X), nearby.SIZE
+    columns = np.ascontiguousarray(X.T)
+    levels = [(columns, columns)]
+    for _ in range(2):
+        low, high = levels[-1]
+        shape = (X.shape[1], -(-low.shape[1] // size))
+        levels.append((np.empty(shape), np.empty(shape)))
+        nearby.boxes(low, high, *levels[-1])
+    (block_low, block_high), (low, high) = levels[1:]
+    everywhere = np.arange(-(-low.shape[1] // size), dtype=np.int32)
+    regions = np.empty((low.shape[1], _REGIONS), np.int32)
+    nearby.nearest_boxes(low, high, np.tile(everywhere, (len(everywhere), 1)), 0, regions)
+    blocks = np.empty((block_low.shape[1], _BLOCKS), np.int32)
+    for a in range(0, len(blocks), size):
+        nearby.nearest_boxes(block_low, block_high, regions, a, blocks[a : a + size])
+    near = np.empty((n, m), np.int32)
+    for a in range(0, n, size * size):
+        nearby.nearest_records(columns, block_low, block_high, blocks, a, near[a : a + size * size])
+    return near

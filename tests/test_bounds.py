@@ -1,0 +1,189 @@
+"""Lower bounds on the SSE: never above the optimum, whatever the data, the prices, and wherever they stop."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+
+import coterie as ct
+import reference
+from conftest import needs_casc
+from coterie.algorithms.bounds import lower_bound, scaled
+from coterie.algorithms.column_generation.bound import lagrangian_bound
+from coterie.algorithms.column_generation.master import group_costs
+from coterie.algorithms.column_generation.pricing import Pricing
+from coterie.algorithms.column_generation.relaxation import Relaxation
+from coterie.algorithms.limits import Limits
+from coterie.algorithms.neighbour_bound import neighbour_bound
+from coterie.encode import encode
+from coterie.errors import CoterieError
+from coterie.measures.loss import distortion, diversity
+from strategies import KINDS, table
+
+NO_CUTS = np.empty((0, 3), np.int64)
+
+
+def all_groups(n, k):
+    for s in range(k, min(2 * k - 1, n) + 1):
+        yield from itertools.combinations(range(n), s)
+
+
+def start(X, k):
+    return np.arange(len(X)) // k if len(X) % k == 0 else np.minimum(np.arange(len(X)) // k, len(X) // k - 1)
+
+
+def least_sse(X, k):
+    """By dynamic programming over all sets of records, groups of k to 2k - 1."""
+    n = len(X)
+    cost = {}
+    for group in all_groups(n, k):
+        cost[sum(1 << i for i in group)] = float(group_costs(X, np.array([group]))[0])
+    by_first = [[] for _ in range(n)]
+    for mask, c in cost.items():
+        by_first[(mask & -mask).bit_length() - 1].append((mask, c))
+    best = {0: 0.0}
+    for done in range(2**n):
+        if done in best and done != 2**n - 1:
+            first = (~done & -~done).bit_length() - 1
+            for mask, c in by_first[first]:
+                if not mask & done:
+                    value = best[done] + c
+                    if value < best.get(done | mask, np.inf):
+                        best[done | mask] = value
+    return best[2**n - 1]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_bounds_are_not_above_the_optimum(kind):
+    for seed in range(4):
+        k = 2 + seed
+        n = min(10, 2 * k + seed)
+        X = table(kind, n, 2, seed)
+        least = reference.optimal_sse(X, k)
+        assert least == pytest.approx(least_sse(X, k), rel=1e-9, abs=1e-300)
+        fast = lower_bound(X, k, effort="fast", labels=start(X, k), limits=Limits())
+        tight = lower_bound(X, k, effort="tight", labels=start(X, k), limits=Limits())
+        assert fast.sse == neighbour_bound(X, k)
+        assert 0.0 <= fast.sse <= least * (1 + 1e-12)
+        assert fast.sse * (1 - 1e-9) <= tight.sse <= least * (1 + 1e-12)
+        assert 0.0 <= tight.tolerance <= 1e-9 * max(least, 1e-300)
+
+
+def test_pricing_finds_what_brute_force_finds():
+    rng = np.random.default_rng(1)
+    for trial in range(60):
+        k = int(rng.integers(2, 5))
+        n = int(rng.integers(2 * k, 11))
+        X = table(KINDS[trial % len(KINDS)] if trial % 2 else "integers", n, 2, trial)
+        X = X / (np.ptp(X) or 1.0)
+        pi = rng.uniform(-0.1, 0.3, n)
+        m = int(rng.integers(0, 5))
+        cuts = np.array([np.sort(rng.choice(n, 3, replace=False)) for _ in range(m)], np.int64).reshape(-1, 3)
+        sigma = rng.uniform(0.0, 0.1, m)
+        reduced = {}
+        for group in all_groups(n, k):
+            charged = sum(s for cut, s in zip(cuts, sigma, strict=True) if len({*cut} & {*group}) >= 2)
+            reduced[group] = group_costs(X, np.array([group]))[0] - pi[list(group)].sum() + charged
+        pricing = Pricing(X, k)
+        found = pricing.price(pi, cuts, sigma, below=-1e-9)
+        least = min(-1e-9, *reduced.values())
+        assert found.least.min() == pytest.approx(least, abs=1e-10)
+        assert min(found.cost, default=-1e-9) == pytest.approx(least, abs=1e-10)
+        for nodes in (0, 1, 5):
+            assert (pricing.price(pi, cuts, sigma, below=-1e-9, nodes=nodes).least <= found.least + 1e-15).all()
+        listed = pricing.enumerate(pi, cuts, sigma, 0.1, 10_000, 10**9)
+        assert listed is not None
+        groups = {tuple(i for i in group if i >= 0) for group in listed[0].tolist()}
+        assert groups == {group for group, cost in reduced.items() if cost < 0.1}
+        if groups:
+            assert pricing.enumerate(pi, cuts, sigma, 0.1, len(groups) - 1, 10**9) is None
+
+
+def test_any_prices_prove_a_valid_bound():
+    rng = np.random.default_rng(2)
+    for trial in range(60):
+        k = 2 + trial % 3
+        n = int(rng.integers(2 * k, 11))
+        problem = scaled(table(KINDS[trial % len(KINDS)], n, 2, trial), k, np.zeros(n, np.int64))
+        if problem is None:
+            continue
+        least = least_sse(problem.X, k)
+        relaxation = Relaxation(problem.X, k, problem.groups)
+        relaxation.run(Limits(), np.inf, 1000)
+        assert relaxation.bound <= least * (1 + 1e-12)
+        pi, cuts, sigma = relaxation.dual
+        for noise in (1e-9, 1e-3, 0.3):
+            moved = pi * (1.0 + noise * rng.standard_normal(n)) + noise * rng.standard_normal(n)
+            charged = np.abs(sigma + noise * rng.standard_normal(len(sigma)))
+            for nodes in (0, 2, 10**9):
+                priced = relaxation.pricing.price(moved, cuts, charged, below=-1e-9, nodes=nodes)
+                assert lagrangian_bound(moved, charged, priced.least, k) <= least * (1 + 1e-12)
+
+
+class Stopping(Limits):
+    """Says stop when it is asked for the n-th time; or is interrupted then."""
+
+    def __init__(self, after, interrupt=False):
+        super().__init__()
+        self.after, self.interrupt = after, interrupt
+
+    def over(self):
+        self.after -= 1
+        if self.after < 0 and self.interrupt:
+            raise KeyboardInterrupt
+        if self.after < 0:
+            self.cut_short = "seconds"
+        return self.cut_short is not None
+
+
+@pytest.mark.parametrize("interrupt", [False, True])
+def test_truncated_runs_are_valid(interrupt):
+    for after in (0, 1, 20, 79, 80, 81, 83, 86, 90, 95):
+        X = table("duplicates" if after % 2 else "normal", 11, 2, after)
+        limits = Stopping(after, interrupt)
+        proven = lower_bound(X, 3, effort="tight", labels=start(X, 3), limits=limits)
+        assert neighbour_bound(X, 3) * (1 - 1e-9) <= proven.sse <= least_sse(X, 3) * (1 + 1e-12)
+        if after < 80:
+            assert limits.cut_short == ("interrupted" if interrupt else "seconds")
+
+
+def test_the_same_bound_again():
+    X = table("normal", 60, 3, 0)
+    first, second = (lower_bound(X, 3, effort="tight", labels=start(X, 3), limits=Limits()) for _ in range(2))
+    assert first == second
+
+
+def test_equal_records_cost_nothing():
+    X = table("constant", 20, 3, 0)
+    for effort in ("fast", "tight"):
+        assert lower_bound(X, 3, effort=effort, labels=start(X, 3), limits=Limits()).sse == 0.0
+    X = np.repeat(table("normal", 5, 2, 0), 4, axis=0)
+    assert lower_bound(X, 3, effort="tight", labels=start(X, 4), limits=Limits()).sse == 0.0
+
+
+def test_larger_k_and_one_group():
+    X = table("normal", 40, 2, 0)
+    labels = ct.microaggregate(X, 8, "mdav", standardize=False).labels
+    fast = lower_bound(X, 8, effort="fast", labels=labels, limits=Limits())
+    tight = lower_bound(X, 8, effort="tight", labels=labels, limits=Limits())
+    assert fast.sse <= tight.sse <= distortion(X, labels)
+    one = lower_bound(X[:5], 3, effort="tight", labels=np.zeros(5, np.int64), limits=Limits())
+    assert one.sse == pytest.approx(diversity(X[:5]), rel=1e-9)
+    assert one.kind == "optimal"
+
+
+def test_efforts_that_do_not_exist():
+    with pytest.raises(CoterieError, match="effort"):
+        lower_bound(np.eye(6), 2, effort="most", labels=np.zeros(6, np.int64), limits=Limits())
+
+
+@needs_casc
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "least"), [("census", 4.660), ("tarragona", 14.45)])
+def test_golden_bounds(name, least):
+    X = encode(getattr(ct.datasets, f"load_{name}")().X, True).values
+    labels = ct.microaggregate(X, 3, "path", standardize=False).labels
+    proven = lower_bound(X, 3, effort="tight", labels=labels, limits=Limits())
+    assert least <= 100 * proven.sse / diversity(X) <= 100 * distortion(X, labels) / diversity(X)
