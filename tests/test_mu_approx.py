@@ -154,6 +154,19 @@ def test_units_and_the_median():
     assert half.guarantee.lower_bound == pytest.approx(small.guarantee.lower_bound / 4)
 
 
+def test_nothing_is_promised_in_numbers_that_overflow():
+    import json
+
+    X = table("normal", 12, 2, seed=1) * 1e200
+    for method in ("mu-approx", "2-mu-approx"):
+        r = ct.microaggregate(X, 2, method, standardize=False)
+        assert r.guarantee.lower_bound is None
+        assert "for these data" not in str(r)
+        json.dumps(r.facts(), allow_nan=False)
+    r = ct.microaggregate(X[:, :1], 2, "univariate", standardize=False)
+    json.dumps(r.facts(), allow_nan=False)
+
+
 def test_restarts_keep_the_best():
     X = table("skewed", 200, 3, seed=2)
     rng = np.random.default_rng(5)

@@ -176,17 +176,28 @@ def test_individual_ranking_warns_that_records_are_not_hidden():
     assert warning.filename == __file__
     _, counts = np.unique(r.data, axis=0, return_counts=True)
     assert f"{counts[counts < 3].sum()} of 50 records" in str(warning.message)
-    assert "the records do not" in str(r)
+    assert f"{r.exposed} records do not" in str(r)
     assert r.facts()["groups_by_column"]
+    assert r.facts()["exposed"] == counts[counts < 3].sum()
 
 
 def test_no_warning_where_the_records_are_hidden_after_all():
     x = np.random.default_rng(8).standard_normal(50)
     X = np.column_stack([x, 2 * x + 1, np.full(50, 7.0)])
-    _, caught = ranked(X, 3)
-    assert caught == []
-    _, caught = ranked(X[:, :1], 3)
-    assert caught == []
+    for table in (X, X[:, :1], X[:5]):
+        r, caught = ranked(table, 3)
+        assert caught == []
+        assert r.exposed == 0
+        assert "so do all records here" in str(r)
+        assert r.labels.shape == table.shape
+
+
+def test_negative_zeros_are_zeros_in_the_release():
+    """Else a file would tell -0 from 0, that is the sign of a mean which rounding hides, and records apart by it."""
+    X = np.array([[-0.3, 1.0], [-0.2, 1.0], [0.2, 1.0], [0.3, 1.0]])
+    for method in ("mdav", "individual-ranking"):
+        r = ct.microaggregate(X, 2, method, rounding=0)
+        assert not np.signbit(r.data).any()
 
 
 @pytest.mark.parametrize("centre", ["mean", "median"])

@@ -50,7 +50,8 @@ def centre_of_each(X: Floats, labels: Ints, centre: str) -> Floats:
 def released(numbers: Numbers, labels: Ints, centre: str, rounding: str | int | None) -> list[NDArray[Any]]:
     """The columns with every record at its group's centre, in the units, and of the types, of the input."""
     centres = centre_of_each(numbers.values, labels, centre)
-    columns = [_typed(numbers, j, _rounded(centres[:, j], rounding)) for j in range(centres.shape[1])]
+    # + 0.0: a negative zero would tell the sign of a mean that rounding hides, and set equal records apart in a file
+    columns = [_typed(numbers, j, _rounded(centres[:, j], rounding) + 0.0) for j in range(centres.shape[1])]
     if rounding == "integers":
         columns = _with_integers(numbers, columns)
     if not all(np.isfinite(column).all() for column in columns):

@@ -131,7 +131,8 @@ def microaggregate(
     params: dict[str, Any] = find(method).check(_params(param))
     if len(delimiter) != 1 or not delimiter.isascii() or delimiter in '\r\n"':
         raise CoterieError("--delimiter must be one ASCII character, and no quote or line break.")
-    if seed is not None and not find(method).randomized and refine == "none":
+    drawn = find(method).randomized and params.get("order") != "index"
+    if seed is not None and not drawn and refine == "none":
         what = "--seed is for randomized methods and for --refine."
         raise CoterieError(what, f"--method {find(method).name}", "leave it out.")
     if labels and rounding is not None:

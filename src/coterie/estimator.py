@@ -54,7 +54,7 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  #
     Attributes
     ----------
     labels_ : ndarray of shape (n_samples,)
-        The group of each record.
+        The group of each record; from "individual-ranking", of shape (n_samples, n_features).
     result_ : Result
         Losses, sizes, parameters; see `coterie.microaggregate`.
     n_features_in_, feature_names_in_

@@ -205,11 +205,10 @@ def _result(
     """Release, measure, and put together what there is to tell."""
     labels, guarantee, proven = grouping.labels, grouping.guarantee, grouping.proven
     columns = released(numbers, labels, options["centre"], options["rounding"])
-    if labels.ndim > 1:
-        _warn_of_records_apart(columns, k)
+    exposed = _exposed(columns, k) if labels.ndim > 1 else 0
     measures = _measures(matrix, labels, options["centre"], options["distortion"], options["diversity"])
-    if guarantee is not None and guarantee.factor == 1:  # found in floating point
-        guarantee = replace(guarantee, lower_bound=measures["sse"] * (1 - 1e-12))
+    if guarantee is not None and guarantee.factor == 1 and np.isfinite(measures["sse"]):
+        guarantee = replace(guarantee, lower_bound=measures["sse"] * (1 - 1e-12))  # found in floating point
     return Result(
         labels=labels,
         data=numbers.like(columns),
@@ -220,6 +219,7 @@ def _result(
         columns=numbers.names,
         **measures,
         guarantee=guarantee,
+        exposed=exposed,
         seconds=time.perf_counter() - began,
         _proven=None if proven is None else known(proven, matrix, options["centre"]),
         _matrix=matrix,
@@ -285,8 +285,8 @@ def _generator(random_state: Any) -> np.random.Generator:
         raise CoterieError("'random_state' must be an integer >= 0, a numpy Generator or None.", got) from None
 
 
-def _warn_of_records_apart(columns: list[NDArray[Any]], k: int) -> None:
-    """Where columns were grouped each on its own, say so if records don't share all their values with k - 1 others."""
+def _exposed(columns: list[NDArray[Any]], k: int) -> int:
+    """How many records don't share all their values with k - 1 others, where columns were grouped each on its own."""
     few = int(np.count_nonzero(alike(columns) < k))
     if few:
         warnings.warn(
@@ -295,6 +295,7 @@ def _warn_of_records_apart(columns: list[NDArray[Any]], k: int) -> None:
             PrivacyWarning,
             stacklevel=4,
         )
+    return few
 
 
 class _Grouping(NamedTuple):
@@ -360,7 +361,8 @@ def _group(
     n = len(matrix.values)
     if n < 2 * k:  # no method, no parameters
         only = Guarantee(1.0, "fewer than 2k records make one group") if centre == "mean" else None
-        return _Grouping(np.zeros(n, np.int64), {}, only)
+        one = np.zeros(matrix.values.shape if method.by_column else n, np.int64)
+        return _Grouping(_numbered(one), {}, None if method.by_column else only)
     own = dict(params)
     if method.compares:
         own["loss"] = lambda labels: loss.distortion(matrix.values, labels, centre, distortion)

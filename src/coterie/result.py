@@ -44,6 +44,9 @@ class Result:
     columns : tuple of str
     guarantee : Guarantee or None
         What the method can promise about `sse`: a factor, and a lower bound for these data; see `Guarantee`.
+    exposed : int
+        How many records share all their released values with fewer than k - 1 others: 0, unless the method groups every
+        column on its own.
     seconds : float
         Wall time, compilation included.
     """
@@ -63,6 +66,7 @@ class Result:
     diversity: float
     information_loss: float
     guarantee: Guarantee | None = None
+    exposed: int = 0
     seconds: float = field(default=0.0)
     _proven: Any = None  # what the method itself has proven
     _matrix: Matrix | None = None  # the records that were grouped: needed for bounds, never shown, written or pickled
@@ -116,6 +120,7 @@ class Result:
             "groups": len(self.sizes),
             "sizes": {int(size): int(count) for size, count in zip(sizes, counts, strict=True)},
             "groups_by_column": self._by_column,
+            "exposed": self.exposed,
             **{name: _finite(getattr(self, name)) for name in _NUMBERS},
             "guarantee": None if self.guarantee is None else asdict(self.guarantee),
             "bound": None if self._proven is None else asdict(self.bound()),
@@ -170,7 +175,8 @@ class Result:
 
     def _hiding(self) -> str:
         if self._by_column:
-            return f"in each column, every value hides among at least {self.k}; the records do not"
+            records = f"{self.exposed:,} records do not" if self.exposed else "so do all records here"
+            return f"in each column, every value hides among at least {self.k}; {records}"
         return f"every record hides in a group of at least {self.k}"
 
     def _guarantee_lines(self) -> list[tuple[str, str, str]]:

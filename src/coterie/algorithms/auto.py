@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..progress import more
+from .bounds import MOST_RECORDS, lower_bound
 from .exact import exact
 from .limits import Limits
 from .mdav import mdav
@@ -20,6 +21,7 @@ Ints = NDArray[np.int64]
 
 TINY = 100  # up to so many records, a proof takes a second or two
 TINY_K = 5  # and up to this k
+FEW = 200  # up to so many records, a quick search finds the best already, mostly
 SMALL = 10_000  # up to so many records, mdav* is tried as well
 
 
@@ -46,6 +48,10 @@ def auto(X: Floats, k: int, *, loss: Callable[[Ints], float], rng: np.random.Gen
 def exact_method(X: Floats, k: int, *, rng: np.random.Generator, limits: Limits) -> Found:
     """The best partition that column generation finds from a refined one, and what is proven of it."""
     more(len(X))
-    refined = refine(X, mdav(X, k), k, effort="thorough", rng=rng, limits=limits)
+    effort = "quick" if len(X) <= FEW else "thorough"
+    refined = refine(X, mdav(X, k), k, effort=effort, rng=rng, limits=limits)
+    if len(X) > MOST_RECORDS:  # no linear program of that size
+        proven = lower_bound(X, k, effort="fast", labels=refined.labels, limits=limits)
+        return Found(refined.labels, {"optimal": False}, None, proven)
     solved = exact(X, k, rng=rng, limits=limits, start=refined.labels)
     return Found(solved.labels, {"optimal": solved.optimal}, None, solved.proven)

@@ -93,6 +93,7 @@ class _Search:
         """Search all partitions made of listed groups that may still matter."""
         close = self._value * CLOSE / 2
         search = Branching(self._problem.X, self._k, groups, reduced, cuts, self._value, close)
+        search.unit = self._problem.unit
         closed = search.run(self._bound, self._limits, _BRANCH_NODES)
         if closed.best is not None:
             self._groups, self._value = search.groups[closed.best], closed.value

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -35,9 +36,16 @@ class Guarantee:
         """The same for data measured in a unit that is so many times smaller."""
         if unit == 1.0:
             return self
-        squared = {name: value * unit * unit for name, value in self.proof.items() if name in SQUARED}
-        bound = None if self.lower_bound is None else self.lower_bound * unit * unit
+        squared = {name: _scaled(value, unit) for name, value in self.proof.items() if name in SQUARED}
+        bound = None if self.lower_bound is None else _scaled(self.lower_bound, unit)
         return replace(self, lower_bound=bound, proof={**self.proof, **squared})
 
 
-SQUARED = ("weight", "lower_bound", "forest_cost")  # the proofs' figures that are squared distances
+def _scaled(value: float, unit: float) -> float | None:
+    """A squared distance in another unit; None if no float holds it."""
+    value = value * unit * unit
+    return value if math.isfinite(value) else None
+
+
+# the proofs' figures that are squared distances
+SQUARED = ("weight", "lower_bound", "forest_cost", "forest_cost_per_edge")

@@ -104,6 +104,7 @@ class Method:
     compares: bool = False  # takes `loss`, a function of labels, to choose between partitions
     randomized: bool = False  # takes `rng`
     limited: bool = False  # takes `limits`, and stops when they say so
+    by_column: bool = False  # groups every column on its own: labels[:, column]
     only_k: int | None = None
     only_columns: int | None = None
     agree: Callable[[Mapping[str, Any]], None] = _any  # refuses parameters that don't go together
@@ -208,7 +209,7 @@ METHODS: dict[str, Method] = {
         Method("individual-ranking", "univariate:individual_ranking",
                "every column on its own, optimally; the records are not k-anonymous",
                _DN93 + "; " + _HM03, "O(pn log n)", "optimal in each column; no k-anonymity of records",
-               {"cost": _COST}),
+               {"cost": _COST}, by_column=True),
         Method("path", "path:path", "records in the order of a short path, cut where the least is lost",
                _DMMS06, "O(nkp) to cut; the tour O(n²p) worst, mostly far less", "heuristic",
                {"order": _PATH}),

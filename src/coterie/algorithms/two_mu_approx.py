@@ -49,13 +49,19 @@ def two_mu_approx(X: Floats, k: int) -> Found:
         "lower_bound": bound,
         "cuts": factor.cuts,
         "edges": factor.lp_edges,
-        "edges_priced": n * (n - 1) // 2,
+        "edges_priced": _pairs(copies) if np.any(copies == 1) else 0,
         "rounds": factor.rounds,
         "branches": factor.branches,
     }
     why = "Domingo-Ferrer & Sebé 2006, theorem 1"
     below = bound / 2.0 * (1.0 - 2.0**-51 * (p + 2))  # no more than with distances that were not rounded
     return Found(labels, {}, Guarantee(2.0, why, lower_bound=below, proof=proof))
+
+
+def _pairs(copies: Ints) -> int:
+    """The pairs of distinct records of which one at least needs an edge: all that a factor can be made of."""
+    m, lone = len(copies), int((copies == 1).sum())
+    return lone * (m - lone) + lone * (lone - 1) // 2
 
 
 def _distinct(X: Floats) -> tuple[Ints, Ints, Ints]:

@@ -55,6 +55,7 @@ class Branching:
         self, X: Floats, k: int, groups: Ints, reduced: Floats, cuts: Ints, value: float, close: float
     ) -> None:
         self._n, self._k, self._close = len(X), k, close
+        self.unit = 1.0  # that SSEs are told in
         self.groups, self._cost = groups, group_costs(X, groups)
         self._master = Master(X, k, fine=value)
         self._at = np.empty(0, np.int64)  # the places of the master's columns in the list
@@ -92,7 +93,8 @@ class Branching:
                 continue
             a, b = ((self.groups == x).any(axis=1) for x in pair)
             open_nodes += [Node(node.allowed & ~(a & b), node.bound), Node(node.allowed & (a == b), node.bound)]
-            state(sse=self._value, bound=min(proven, min(each.bound for each in open_nodes)))
+            bound = min(proven, min(each.bound for each in open_nodes))
+            state(sse=self._value * self.unit, bound=bound * self.unit)
         return Closed(self._best, self._value, min(proven, self._value), nodes)
 
     def _solve(self, node: Node, limits: Limits, first: bool) -> tuple[Node, Solution]:
