@@ -332,7 +332,7 @@ def test_seed(numbers, tmp_path):
     assert out[0].read_bytes() == out[1].read_bytes() != out[2].read_bytes()
     ran = run("microaggregate", numbers, "-k", 3, "-o", tmp_path / "no.csv", "--method", "mdav", "--seed", 1)
     assert ran.returncode == 2
-    assert "--seed is for a randomized method" in ran.stderr
+    assert "--seed is for randomized methods" in ran.stderr
 
 
 def test_methods_command():
