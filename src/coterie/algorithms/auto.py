@@ -1,4 +1,4 @@
-"""The default, and exact: a fast method, local search from there, and a proof where one is wanted or soon at hand."""
+"""The default, and exact: a fast method, local search from there, and a proof where one is wanted."""
 
 from __future__ import annotations
 
@@ -8,8 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..progress import more
-from .bounds import MOST_RECORDS, lower_bound
-from .exact import exact
 from .limits import Limits
 from .mdav import mdav
 from .mdav_star import mdav_star
@@ -19,14 +17,12 @@ from .registry import Found
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-TINY = 100  # up to so many records, a proof takes a second or two
-TINY_K = 5  # and up to this k
 FEW = 200  # up to so many records, a quick search finds the best already, mostly
 SMALL = 10_000  # up to so many records, mdav* is tried as well
 
 
 def auto(X: Floats, k: int, *, loss: Callable[[Ints], float], rng: np.random.Generator, limits: Limits) -> Found:
-    """Local search from mdav, and up to SMALL records from mdav* too; up to TINY records, until proven optimal.
+    """Local search from mdav, or up to SMALL records from mdav* if that is better.
 
     Of the partitions on the way, the one with the least of the loss that was asked for is kept.
     """
@@ -39,14 +35,14 @@ def auto(X: Floats, k: int, *, loss: Callable[[Ints], float], rng: np.random.Gen
     refined = refine(X, starts[first], k, effort="quick", rng=rng, limits=limits)
     found = [Found(labels, {"method": name}) for name, labels in starts.items()]
     found.append(Found(refined.labels, {"method": first, "refine": "quick", "steps": refined.steps}))
-    if len(X) <= TINY and k <= TINY_K and not limits.over():
-        solved = exact(X, k, rng=rng, limits=limits, start=refined.labels)
-        found.append(Found(solved.labels, {"method": "exact"}, None, solved.proven))
     return min(found[::-1], key=lambda f: loss(f.labels))
 
 
 def exact_method(X: Floats, k: int, *, rng: np.random.Generator, limits: Limits) -> Found:
     """The best partition that column generation finds from a refined one, and what is proven of it."""
+    from .bounds import MOST_RECORDS, lower_bound  # auto has no need of these, nor of HiGHS
+    from .exact import exact
+
     more(len(X))
     effort = "quick" if len(X) <= FEW else "thorough"
     refined = refine(X, mdav(X, k), k, effort=effort, rng=rng, limits=limits)

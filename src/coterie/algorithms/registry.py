@@ -175,7 +175,7 @@ METHODS: dict[str, Method] = {
     m.name: m
     for m in (
         Method("auto", "auto:auto",
-               "what fits the size: local search from a fast method; up to 100 records exact where that is soon proven",
+               "local search from mdav, or up to 10,000 records from mdav* if that is better",
                "this package", "some seconds up to 10,000 records, then about twice that of mdav", "heuristic",
                compares=True, randomized=True, limited=True),
         Method("exact", "auto:exact_method",
