@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from . import exact_sum
 from ._jit import kernel
+from .growth import centroid_of
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -56,15 +57,6 @@ def _take_group(X: Floats, free: Ints, r: int, k: int, labels: Ints, g: int) -> 
 
 
 @kernel
-def _mean(X: Floats, records: Ints, digits: Ints, out: Floats) -> None:
-    digits[:] = 0
-    for i in records:
-        for j in range(out.shape[0]):
-            exact_sum.add(digits[j], X[i, j], 1)
-    exact_sum.mean(digits, records.shape[0], out)
-
-
-@kernel
 def mdav1(X: Floats, order: Ints, starts: Ints, k: int, labels: Ints, g: int) -> int:
     """Split the parts order[starts[t]:starts[t + 1]] into groups from number g on; give the next number."""
     digits = np.empty((X.shape[1], exact_sum.DIGITS), np.int64)
@@ -72,7 +64,7 @@ def mdav1(X: Floats, order: Ints, starts: Ints, k: int, labels: Ints, g: int) ->
     for t in range(starts.shape[0] - 1):
         free = order[starts[t] : starts[t + 1]]
         while free.shape[0] >= 2 * k:
-            _mean(X, free, digits, centre)
+            centroid_of(X, free, digits, centre)
             free = _take_group(X, free, _farthest(X, free, centre), k, labels, g)
             g += 1
         labels[free] = g
@@ -106,7 +98,7 @@ def md(X: Floats, order: Ints, starts: Ints, k: int, labels: Ints, g: int) -> in
             labels[x] = -1
         centres = np.empty((g - first, X.shape[1]))
         for h in range(g - first):
-            _mean(X, part[labels[part] == first + h], digits, centres[h])
+            centroid_of(X, part[labels[part] == first + h], digits, centres[h])
         for x in free:
             nearest = 0
             for h in range(1, g - first):
