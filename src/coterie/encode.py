@@ -34,7 +34,7 @@ def encode(X: Floats, standardize: bool) -> Matrix:
     values would leave the range of a double.
     """
     if standardize:
-        columns = [_standardized(np.ascontiguousarray(X[:, j])) for j in range(X.shape[1])]
+        columns = [standardized(np.ascontiguousarray(X[:, j])) for j in range(X.shape[1])]
         return Matrix(np.ascontiguousarray(np.column_stack(columns)), 1.0)
     largest = float(np.abs(X).max())
     if largest == 0.0 or 1e-150 < largest < 1e150:
@@ -43,7 +43,7 @@ def encode(X: Floats, standardize: bool) -> Matrix:
     return Matrix(X / unit, unit)
 
 
-def _standardized(x: Floats) -> Floats:
+def standardized(x: Floats) -> Floats:
     """Mean 0, variance 1, whatever the offset and the scale of x."""
     if x.min() == x.max():  # decided before any rounding: 0.1, averaged, is not always 0.1
         return np.zeros(len(x))

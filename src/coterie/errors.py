@@ -33,5 +33,9 @@ class CoterieError(ValueError):
         return type(self), (self.what, self.got, self.hint)
 
 
+class PromiseError(CoterieError):
+    """What was asked for is understood, and cannot be kept: no release is made."""
+
+
 class PrivacyWarning(UserWarning):
     """The result is valid, but something about it weakens what readers may take it to promise."""

@@ -27,6 +27,7 @@ from .tables import Numbers, read
 if TYPE_CHECKING:
     from .algorithms.bounds import Proven
 
+Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 CENTRES = ("mean", "median")
@@ -224,6 +225,17 @@ def _result(
         _proven=None if proven is None else known(proven, matrix, options["centre"]),
         _matrix=matrix,
     )
+
+
+def groups_of(
+    X: Floats, k: int, method: str, params: Mapping[str, Any], refine: str, rng: np.random.Generator
+) -> tuple[Ints, Mapping[str, Any]]:
+    """The groups of encoded records, and what the method chose: for those who encode and release by themselves."""
+    chosen, limits = find(method), Limits(None)
+    grouping = _group(Matrix(X, 1.0), k, chosen, chosen.check(params), rng, limits, "mean", "squared")
+    if refine != "none" and len(X) >= 2 * k:
+        grouping = _refined(Matrix(X, 1.0), k, grouping, refine, rng, limits)
+    return grouping.labels, _cut_short(grouping, limits).found
 
 
 def methods() -> Methods:

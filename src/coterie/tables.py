@@ -66,7 +66,7 @@ def _without_notes(table: Any) -> Any:
 
 def read(X: Any) -> Numbers:
     """Check a table and read its numbers."""
-    frame = _as_frame(X)
+    frame = as_frame(X)
     numbers = _from_array(X) if frame is None else _from_frame(frame)
     n, p = numbers.values.shape
     if p == 0:
@@ -77,7 +77,7 @@ def read(X: Any) -> Numbers:
     return numbers
 
 
-def _as_frame(X: Any) -> Any:
+def as_frame(X: Any) -> Any:
     """X as a narwhals frame; None where it is no frame."""
     if isinstance(X, np.ndarray):
         return None
@@ -87,7 +87,7 @@ def _as_frame(X: Any) -> Any:
     except Exception:
         unreadable = True
     if unreadable:
-        _check_names([str(c) for c in getattr(X, "column_names", getattr(X, "columns", ()))])  # the usual reason
+        check_names([str(c) for c in getattr(X, "column_names", getattr(X, "columns", ()))])  # the usual reason
         raise CoterieError("X must be a table that narwhals can read.", _kind(X))
     if hasattr(frame, "collect"):  # lazy, in whichever library
         raise CoterieError("X must be in memory.", _kind(X), "call .collect() first.")
@@ -98,7 +98,7 @@ def _as_frame(X: Any) -> Any:
 
 def _from_frame(frame: Any) -> Numbers:
     names = tuple(str(c) for c in frame.columns)
-    _check_names(names)
+    check_names(names)
     wrong = [n for n, dtype in zip(names, frame.schema.values(), strict=True) if not dtype.is_numeric()]
     if wrong:
         raise CoterieError(
@@ -164,7 +164,8 @@ def _from_array(X: Any) -> Numbers:
     return Numbers(np.array(array, dtype=np.float64, order="C"), names, (array.dtype,) * p, None)
 
 
-def _check_names(names: Sequence[str]) -> None:
+def check_names(names: Sequence[str]) -> None:
+    """Refuse names that stand twice."""
     twice = sorted({n for n in names if names.count(n) > 1})
     if twice:
         raise CoterieError("Column names must be unique.", f"{_listed(twice)} more than once")

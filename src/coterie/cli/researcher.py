@@ -1,80 +1,32 @@
-"""The command line: a thin face of the library. Results go to files, facts to stderr, JSON to stdout.
-
-Exit codes: 0 done; 1 a published cell does not come out; 2 usage or input; 70 a bug in Coterie; 130 interrupted.
-"""
+"""The researcher's commands: methods, microaggregate, reproduce."""
 
 from __future__ import annotations
 
 import json
-import os
 import sys
-import traceback
-import warnings
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import asdict
-from functools import wraps
-from io import TextIOWrapper
 from pathlib import Path
-from typing import Annotated, Any, Optional, ParamSpec
+from typing import Annotated, Any, Optional
 
 import typer
 
-from ._version import __version__
-from .errors import CoterieError, PrivacyWarning
-
-P = ParamSpec("P")
-
-app = typer.Typer(
-    name="coterie",
-    help="Microaggregation: every record hides in a group of at least k, with the least information lost.",
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,  # its tracebacks show the values of variables
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
-
-
-def _version(wanted: bool) -> None:
-    if wanted:
-        print(f"coterie {__version__}")
-        raise typer.Exit
-
-
-@app.callback()
-def _coterie(
-    version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
-    ] = False,
-) -> None: ...
-
-
-def _interruptible(command: Callable[P, None]) -> Callable[P, None]:
-    """Let Ctrl-C end a command with a word and exit code 130; typer would end it silently."""
-
-    @wraps(command)
-    def run(*args: P.args, **kwargs: P.kwargs) -> None:
-        try:
-            command(*args, **kwargs)
-        except KeyboardInterrupt:
-            print("coterie: interrupted.", file=sys.stderr)
-            raise typer.Exit(130) from None
-
-    return run
+from ..errors import CoterieError
+from .common import app, console, interruptible, names_of, tell, warnings_told
 
 
 @app.command()
 def methods(json_: Annotated[bool, typer.Option("--json", help="As JSON.")] = False) -> None:
     """List the methods: name, what it is, paper, cost, promise, parameters."""
-    from .partition import methods as registry
+    from ..partition import methods as registry
 
     if json_:
         print(json.dumps(registry().rows(), indent=2, ensure_ascii=False))
     else:
-        _console().print(registry())
+        console().print(registry())
 
 
 @app.command()
-@_interruptible
+@interruptible
 def microaggregate(
     file: Annotated[Path, typer.Argument(help="A CSV or Parquet file of numbers, with column names.")],
     k: Annotated[int, typer.Option("-k", help="The least number of records in a group, at least 2.")],
@@ -123,10 +75,10 @@ def microaggregate(
     quiet: Annotated[bool, typer.Option("--quiet", help="Print nothing on stderr but errors.")] = False,
 ) -> None:
     """Microaggregate a numeric file: the researcher's face. Loss, group sizes and time go to stderr."""
-    from .algorithms.registry import find
-    from .files import check_writable, read_table, write_table
-    from .partition import microaggregate as run
-    from .tables import arrow_table
+    from ..algorithms.registry import find
+    from ..files import check_writable, read_table, write_table
+    from ..partition import microaggregate as run
+    from ..tables import arrow_table
 
     params: dict[str, Any] = find(method).check(_params(param))
     if len(delimiter) != 1 or not delimiter.isascii() or delimiter in '\r\n"':
@@ -139,9 +91,9 @@ def microaggregate(
         raise CoterieError("--rounding has no effect with --labels.", hint="leave one of them out.")
     target = output.resolve()  # a link stays, and what it leads to is written
     check_writable(target, file, force)
-    table, left_out = read_table(file, _names(columns), delimiter, header)
+    table, left_out = read_table(file, names_of(columns), delimiter, header)
     shown = sys.stderr.isatty() and not quiet
-    with _warnings_told():
+    with warnings_told():
         result = run(
             table,
             k,
@@ -160,19 +112,19 @@ def microaggregate(
     write_table(arrow_table(_groups(result)) if labels else result.data, target, delimiter)
     proven = result.bound(bound, seconds=seconds, progress=shown) if bound is not None else None  # type: ignore[arg-type]
     if not quiet:
-        _tell(result)
+        tell(result)
         if proven is not None:
-            _tell(f"bound           {proven}")
+            tell(f"bound           {proven}")
         if left_out:
-            _tell(f"left out        {len(left_out)} of the file's columns, which --columns does not name")
-        _tell(f"written         {output}{' (the groups of the records)' if labels else ''}")
+            tell(f"left out        {len(left_out)} of the file's columns, which --columns does not name")
+        tell(f"written         {output}{' (the groups of the records)' if labels else ''}")
     if json_:
         facts = result.facts() if proven is None else {**result.facts(), "bound": asdict(proven)}
         print(json.dumps(facts, indent=2, ensure_ascii=False))
 
 
 @app.command()
-@_interruptible
+@interruptible
 def reproduce(
     table: Annotated[
         Optional[str],  # noqa: UP045
@@ -185,44 +137,15 @@ def reproduce(
     json_: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
 ) -> None:
     """Recompute the tables of the five papers, published and ours side by side. Exit code 1 if a cell is wrong."""
-    from .reproduce import report, tables
+    from ..reproduce import report, tables
 
     cells = tables.reproduce(table, data, show_progress=sys.stderr.isatty())
     if json_:
         print(json.dumps(report.as_json(cells), indent=2, ensure_ascii=False))
     else:
-        report.show(cells, _console())
+        report.show(cells, console())
     if report.failed(cells):
         raise typer.Exit(1)
-
-
-def _console() -> Any:
-    """A terminal, or a text wide enough for the tables where there is none."""
-    from rich.console import Console
-
-    columns = os.environ.get("COLUMNS", "")
-    return Console() if sys.stdout.isatty() else Console(width=int(columns) if columns.isdecimal() else 160)
-
-
-def _tell(what: Any) -> None:
-    """Say something on stderr: set out for a terminal, as plain lines otherwise."""
-    if sys.stderr.isatty() and not isinstance(what, str):
-        from rich.console import Console
-
-        Console(stderr=True).print(what)
-    else:
-        print(what, file=sys.stderr)
-
-
-@contextmanager
-def _warnings_told() -> Iterator[None]:
-    """Print what weakens the promise as a line of its own on stderr, --quiet or not, once the work is done."""
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", PrivacyWarning)
-        yield
-    for warning in caught:
-        if issubclass(warning.category, PrivacyWarning):
-            print(f"coterie: warning: {warning.message}", file=sys.stderr)
 
 
 def _groups(result: Any) -> dict[str, Any]:
@@ -230,18 +153,6 @@ def _groups(result: Any) -> dict[str, Any]:
     if result.labels.ndim == 1:
         return {"group": result.labels}
     return {f"group_{name}": result.labels[:, j] for j, name in enumerate(result.columns)}
-
-
-def _names(columns: str | None) -> list[str] | None:
-    """The names in a list with commas; a name that holds one can be quoted, as in CSV."""
-    if columns is None:
-        return None
-    import csv
-
-    names = next(csv.reader([columns.replace("\n", " ")], skipinitialspace=True), [])
-    if not all(names) or not names:
-        raise CoterieError("--columns must be names with commas between.", "an empty name")
-    return names
 
 
 def _params(param: list[str] | None) -> dict[str, str]:
@@ -261,20 +172,3 @@ def _rounding(text: str | None) -> str | int | None:
         return text if text is None or text == "integers" else int(text)
     except ValueError:
         return text  # the library says what it must be
-
-
-def main() -> None:
-    """Run the command line. No traceback, and no message that could hold a record's value, reaches the terminal."""
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, TextIOWrapper):
-            stream.reconfigure(errors="replace")  # a sign that the terminal lacks is no reason to stop
-    try:
-        app()
-    except CoterieError as error:
-        print(f"coterie: {error}", file=sys.stderr)
-        raise SystemExit(2) from None
-    except Exception as error:
-        where = traceback.extract_tb(error.__traceback__)[-1]
-        place = f"{Path(where.filename).name}:{where.lineno}"
-        print(f"coterie: a bug: {type(error).__name__} at {place}.", file=sys.stderr)
-        raise SystemExit(70) from None

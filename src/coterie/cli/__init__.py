@@ -1,0 +1,35 @@
+"""The command line: a thin face of the library. Results go to files, facts to stderr, JSON to stdout.
+
+Exit codes: 0 done; 1 a published cell does not come out, or a bundle is not repeated; 2 usage or input; 3 the promise
+cannot be kept; 70 a bug in Coterie; 130 interrupted.
+"""
+
+from __future__ import annotations
+
+import sys
+import traceback
+from io import TextIOWrapper
+from pathlib import Path
+
+from ..errors import CoterieError, PromiseError
+from . import custodian, researcher
+from .common import app
+
+__all__ = ["app", "custodian", "main", "researcher"]
+
+
+def main() -> None:
+    """Run the command line. No traceback, and no message that could hold a record's value, reaches the terminal."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="replace")  # a sign that the terminal lacks is no reason to stop
+    try:
+        app()
+    except CoterieError as error:
+        print(f"coterie: {error}", file=sys.stderr)
+        raise SystemExit(3 if isinstance(error, PromiseError) else 2) from None
+    except Exception as error:
+        where = traceback.extract_tb(error.__traceback__)[-1]
+        place = f"{Path(where.filename).name}:{where.lineno}"
+        print(f"coterie: a bug: {type(error).__name__} at {place}.", file=sys.stderr)
+        raise SystemExit(70) from None

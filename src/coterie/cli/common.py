@@ -1,0 +1,95 @@
+"""What the commands share: the app, words on stderr, lists of names."""
+
+from __future__ import annotations
+
+import os
+import sys
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import wraps
+from typing import Annotated, Any, ParamSpec
+
+import typer
+
+from .._version import __version__
+from ..errors import CoterieError, PrivacyWarning
+
+P = ParamSpec("P")
+
+app = typer.Typer(
+    name="coterie",
+    help="Microaggregation: every record hides in a group of at least k, with the least information lost.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,  # its tracebacks show the values of variables
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        print(f"coterie {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _coterie(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
+    ] = False,
+) -> None: ...
+
+
+def interruptible(command: Callable[P, None]) -> Callable[P, None]:
+    """Let Ctrl-C end a command with a word and exit code 130; typer would end it silently."""
+
+    @wraps(command)
+    def run(*args: P.args, **kwargs: P.kwargs) -> None:
+        try:
+            command(*args, **kwargs)
+        except KeyboardInterrupt:
+            print("coterie: interrupted.", file=sys.stderr)
+            raise typer.Exit(130) from None
+
+    return run
+
+
+def console() -> Any:
+    """A terminal, or a text wide enough for the tables where there is none."""
+    from rich.console import Console
+
+    columns = os.environ.get("COLUMNS", "")
+    return Console() if sys.stdout.isatty() else Console(width=int(columns) if columns.isdecimal() else 160)
+
+
+def tell(what: Any) -> None:
+    """Say something on stderr: set out for a terminal, as plain lines otherwise."""
+    if sys.stderr.isatty() and not isinstance(what, str):
+        from rich.console import Console
+
+        Console(stderr=True).print(what)
+    else:
+        print(what, file=sys.stderr)
+
+
+@contextmanager
+def warnings_told() -> Iterator[None]:
+    """Print what weakens the promise as a line of its own on stderr, --quiet or not, once the work is done."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", PrivacyWarning)
+        yield
+    for warning in caught:
+        if issubclass(warning.category, PrivacyWarning):
+            print(f"coterie: warning: {warning.message}", file=sys.stderr)
+
+
+def names_of(columns: str | None, option: str = "--columns") -> list[str] | None:
+    """The names in a list with commas; a name that holds one can be quoted, as in CSV."""
+    if columns is None:
+        return None
+    import csv
+
+    names = next(csv.reader([columns.replace("\n", " ")], skipinitialspace=True), [])
+    if not all(names) or not names:
+        raise CoterieError(f"{option} must be names with commas between.", "an empty name")
+    return names

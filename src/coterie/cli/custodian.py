@@ -1,0 +1,282 @@
+"""The custodian's commands: recipe, protect, verify, assess, compare, replay."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Annotated, Any, Optional
+
+import typer
+
+from ..errors import CoterieError
+from .common import app, interruptible, names_of, tell, warnings_told
+
+_File = Annotated[Path, typer.Argument(help="CSV, Parquet, Feather; with the extra 'files' also SPSS, Stata, SAS.")]
+_Json = Annotated[bool, typer.Option("--json", help="Print the facts as JSON on stdout.")]
+_Quiet = Annotated[bool, typer.Option("--quiet", help="Print nothing on stderr but errors and warnings.")]
+_Names = Optional[str]  # noqa: UP045
+_Quasi = Annotated[_Names, typer.Option(help="The quasi-identifiers, with commas between.")]
+_Confidential = Annotated[_Names, typer.Option(help="The confidential columns, which are kept and guarded.")]
+_Drop = Annotated[_Names, typer.Option(help="Columns that are dropped: identifiers.")]
+_Keep = Annotated[_Names, typer.Option(help="Columns that are kept as they are.")]
+
+
+@app.command()
+@interruptible
+def recipe(
+    file: _File,
+    k: Annotated[int, typer.Option("-k", help="The least number of records that look alike.")] = 5,
+    output: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option("-o", "--output", help="Where the draft goes; else to stdout."),
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace the output if it exists.")] = False,
+) -> None:
+    """Draft a recipe by looking at a file: a role and a kind for every column, with the reasons, for you to decide."""
+    from ..files import atomically
+    from ..release.drafting import draft_recipe
+
+    text = draft_recipe(file, k)
+    if output is None:
+        print(text)
+        return
+    if output.exists() and not force:
+        raise CoterieError("The output file exists already.", f"'{output}'", "--force replaces it.")
+    atomically(output.absolute(), lambda path: _write(path, text))
+    tell(f"written         {output}: look at every line, then coterie protect {file} --recipe {output} -o FOLDER")
+
+
+def _write(path: str, text: str) -> None:
+    Path(path).write_text(text, encoding="utf-8")
+
+
+@app.command()
+@interruptible
+def protect(
+    file: _File,
+    output: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option("-o", "--output", help="The folder that the bundle goes to."),
+    ] = None,
+    recipe: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option("--recipe", help="What every column is, and what must hold, as TOML."),
+    ] = None,
+    k: Annotated[
+        Optional[int],  # noqa: UP045
+        typer.Option("-k", help="Without a recipe: the least number of records that look alike."),
+    ] = None,
+    quasi: _Quasi = None,
+    confidential: _Confidential = None,
+    drop: _Drop = None,
+    keep: _Keep = None,
+    method: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(help="Without a recipe: a name that 'coterie methods' lists; default auto."),
+    ] = None,
+    seed: Annotated[
+        Optional[int],  # noqa: UP045
+        typer.Option(help="Of all that is random; else the recipe's, or one that is drawn."),
+    ] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would happen, and write nothing.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace the bundle if it exists.")] = False,
+    json_: _Json = False,
+    quiet: _Quiet = False,
+) -> None:
+    """Protect a file: a bundle with the data, the recipe, the proof and the reports, whole or not at all."""
+    from ..recipe import Recipe
+    from ..release.bundle import check_place
+    from ..release.pipeline import protect as run
+
+    if (output is None) == (not dry_run):
+        raise CoterieError("Say where the bundle goes, -o FOLDER, or --dry-run.", "both" if output else "neither")
+    if output is not None:
+        check_place(output, force)
+    simple = {"-k": k, "--quasi": quasi, "--confidential": confidential, "--drop": drop, "--keep": keep}
+    simple["--method"] = method
+    if recipe is not None:
+        given = [name for name, value in simple.items() if value is not None]
+        if given:
+            raise CoterieError(
+                "A recipe says all there is to say.", f"--recipe and {', '.join(given)}", "change the recipe."
+            )
+        chosen = Recipe.load(recipe)
+    else:
+        chosen = _simple_recipe(file, simple, quiet)
+    if seed is not None:
+        chosen = Recipe(**{**chosen.as_dict(), "seed": seed})
+    shown = sys.stderr.isatty() and not quiet
+    with warnings_told():
+        release = run(file, chosen, progress=shown)
+        written = None if output is None else release.save(output, force=force, progress=shown)
+    if not quiet:
+        tell(release)
+        tell("dry run         nothing was written" if written is None else _handing_out(output, written))
+    if json_:
+        print(json.dumps(release.facts, indent=2, ensure_ascii=False))
+
+
+def _simple_recipe(file: Path, simple: dict[str, Any], quiet: bool) -> Any:
+    """A recipe from the command line's shortcuts, with the kinds that the columns look like."""
+    from ..release.drafting import recipe_from_roles
+
+    if simple["-k"] is None or simple["--quasi"] is None:
+        hint = f"coterie recipe {file} drafts one."
+        raise CoterieError("Give a --recipe, or at least -k and --quasi.", "neither", hint)
+    roles = {}
+    for role, option in (
+        ("quasi", "--quasi"),
+        ("confidential", "--confidential"),
+        ("identifier", "--drop"),
+        ("other", "--keep"),
+    ):
+        for name in names_of(simple[option], option) or ():
+            if name in roles:
+                raise CoterieError("A column has one role.", f"'{name}' in two lists")
+            roles[name] = role
+    chosen = recipe_from_roles(file, roles, simple["-k"], simple["--method"] or "auto")
+    if not quiet:
+        kinds = ", ".join(f"{n} {r.kind}" for n, r in chosen.columns.items() if r.kind)
+        tell(f"kinds           {kinds} (as they look; a recipe can say otherwise)")
+    return chosen
+
+
+def _handing_out(output: Path | None, folder: Path) -> str:
+    data = next(path.name for path in sorted(folder.iterdir()) if path.stem == "data")
+    return f"written         {output}: hand out {data} and report.html; keep the rest, it is internal"
+
+
+@app.command()
+@interruptible
+def verify(
+    release: Annotated[Path, typer.Argument(help="A bundle's folder, or a released file.")],
+    k: Annotated[
+        Optional[int],  # noqa: UP045
+        typer.Option("-k", help="For a file: the least number of records that look alike."),
+    ] = None,
+    quasi: _Quasi = None,
+    within: Annotated[
+        _Names, typer.Option(help="For a file: columns that count into every class, such as strata.")
+    ] = None,
+    confidential: Annotated[
+        _Names, typer.Option(help="For a file: columns of which classes with a single value are counted.")
+    ] = None,
+    json_: _Json = False,
+    quiet: _Quiet = False,
+) -> None:
+    """Check a release on its bytes: every promise of a bundle, or k of a file. Exit code 3 if one is not kept."""
+    from ..release.checking import verify as run
+
+    given = {"quasi": names_of(quasi, "--quasi"), "k": k}
+    more = {"within": names_of(within, "--within"), "confidential": names_of(confidential, "--confidential")}
+    if more["confidential"] is not None:
+        more["confidential"] = {name: {"kind": "nominal"} for name in more["confidential"]}  # type: ignore[assignment]
+    verdict = run(release, **given, **{n: v for n, v in more.items() if v is not None})  # type: ignore[arg-type]
+    if not quiet:
+        tell(verdict)
+    if json_:
+        print(json.dumps(verdict.facts(), indent=2, ensure_ascii=False))
+    if not verdict.ok:
+        raise typer.Exit(3)
+
+
+@app.command()
+@interruptible
+def assess(
+    file: _File,
+    recipe: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option("--recipe", help="Says the roles, kinds and scenarios."),
+    ] = None,
+    k: Annotated[
+        Optional[int],  # noqa: UP045
+        typer.Option("-k", help="Without a recipe: classes below it are counted; default 5."),
+    ] = None,
+    quasi: _Quasi = None,
+    confidential: _Confidential = None,
+    json_: _Json = False,
+) -> None:
+    """Assess the risk of a raw file: how many records are alone, or among few, in their quasi-identifiers."""
+    from ..release.assessing import assess as run
+
+    facts = run(file, recipe, names_of(quasi, "--quasi"), names_of(confidential, "--confidential"), k)
+    if json_:
+        print(json.dumps(facts.as_dict(), indent=2, ensure_ascii=False))
+    else:
+        tell(facts)
+
+
+@app.command()
+@interruptible
+def compare(
+    file: _File,
+    k: Annotated[str, typer.Option("--k", "-k", help="The k to try, with commas between.")] = "3,5,10",
+    methods: Annotated[str, typer.Option(help="The methods to try, with commas between.")] = "mdav,mdav*,auto",
+    recipe: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option("--recipe", help="Says the roles and kinds; its k and method are not used."),
+    ] = None,
+    quasi: _Quasi = None,
+    confidential: _Confidential = None,
+    output: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option("-o", "--output", help="Where the page with the map goes (.html)."),
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Of all that is random.")] = 0,
+    force: Annotated[bool, typer.Option("--force", help="Replace the output if it exists.")] = False,
+    json_: _Json = False,
+    quiet: _Quiet = False,
+) -> None:
+    """Compare candidates: what each method and k loses, and what risk it leaves, as table, JSON and picture."""
+    from ..files import atomically
+    from ..release.comparing import compare as run
+
+    if output is not None and output.suffix.lower() not in (".html", ".htm"):
+        raise CoterieError("The page must end in .html.", f"'{output.name}'")
+    if output is not None and output.exists() and not force:
+        raise CoterieError("The output file exists already.", f"'{output}'", "--force replaces it.")
+    found = run(
+        file,
+        [_whole(text) for text in names_of(k, "--k") or ()],
+        names_of(methods, "--methods") or [],
+        recipe=recipe,
+        quasi=names_of(quasi, "--quasi"),
+        confidential=names_of(confidential, "--confidential"),
+        seed=seed,
+        progress=sys.stderr.isatty() and not quiet,
+    )
+    if output is not None:
+        atomically(output.absolute(), lambda path: _write(path, found.html()))
+    if json_:
+        print(json.dumps(found.candidates, indent=2, ensure_ascii=False))
+    if not quiet:
+        tell(found)
+        if output is not None:
+            tell(f"written         {output}")
+
+
+def _whole(text: str) -> int:
+    if not text.strip().isdecimal():
+        raise CoterieError("--k must be whole numbers with commas between.", f"'{text}'")
+    return int(text)
+
+
+@app.command()
+@interruptible
+def replay(
+    folder: Annotated[Path, typer.Argument(help="The bundle.")],
+    file: Annotated[Path, typer.Option("--input", help="The file that it was made from.")],
+    json_: _Json = False,
+    quiet: _Quiet = False,
+) -> None:
+    """Make a bundle's data again from its recipe, and compare the bytes. Exit code 1 if they differ."""
+    from ..release.replaying import replay as run
+
+    found = run(folder, file, progress=sys.stderr.isatty() and not quiet)
+    if not quiet:
+        tell(str(found))
+    if json_:
+        print(json.dumps(found.as_dict(), indent=2, ensure_ascii=False))
+    if not found.same:
+        raise typer.Exit(1)

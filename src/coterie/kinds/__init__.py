@@ -1,0 +1,51 @@
+"""The kinds of columns: how each is read into numbers, and how numbers of it are written as it was."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..errors import CoterieError
+from .categories import read_boolean, read_nominal, read_ordinal
+from .numbers import read_integer, read_numeric
+from .times import read_datetime
+from .typed import Typed, as_array
+
+__all__ = ["Typed", "read"]
+
+_READERS = {
+    "numeric": read_numeric,
+    "integer": read_integer,
+    "ordinal": read_ordinal,
+    "nominal": read_nominal,
+    "datetime": read_datetime,
+    "boolean": read_boolean,
+}
+
+
+def read(name: str, array: Any, rule: Any, decimal: str = ".") -> Typed:
+    """A column of a table, as its rule says to read it.
+
+    Parameters
+    ----------
+    name : str
+    array : pyarrow Array or ChunkedArray
+        The values; as text, where the file is one of texts.
+    rule : ColumnRule
+        Its kind, and what belongs to it.
+    decimal : str
+        The decimal mark of numbers in text.
+
+    Returns
+    -------
+    Typed
+        The column as numbers, and the way back.
+    """
+    assert rule.kind is not None
+    try:
+        return _READERS[rule.kind](name, as_array(array), rule, decimal)
+    except CoterieError:
+        raise
+    except Exception:  # whose own words may quote a value
+        wrong = type(array).__name__
+    del array
+    raise CoterieError(f"The column '{name}' cannot be read as {rule.kind}.", wrong, "is its kind right?")

@@ -1,0 +1,1 @@
+"""From columns to groups that keep a recipe's promises, and to the values that are released."""

@@ -1,0 +1,183 @@
+"""Groups that keep a recipe's promises: scenario by scenario, stratum by stratum."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..columns import Column
+from ..errors import PromiseError
+from ..partition import groups_of
+from ..recipe import Recipe
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+_OTHER_METHODS = ("mdav", "mdav*", "v-mdav", "path")  # tried, where a confidential column is constant in a group
+_OTHER_K = 2  # and so much above k
+
+
+@dataclass(frozen=True)
+class Component:
+    """Quasi-identifiers that are grouped together, and the k of their groups: scenarios that share a column."""
+
+    name: str
+    quasi: tuple[str, ...]
+    k: int
+
+
+@dataclass(frozen=True, eq=False)
+class Grouped:
+    """The groups of a component. X and strata are what they were made of, for measures and bounds."""
+
+    component: Component
+    labels: Ints
+    X: Floats = field(repr=False)
+    strata: Ints = field(repr=False)
+    found: Mapping[str, Any]
+    constant: int  # records in groups in which a confidential column is constant
+
+
+def components(recipe: Recipe) -> list[Component]:
+    """The scenarios, joined where they share a column that is masked: k is the largest of theirs."""
+    within = set(recipe.within)
+    joined: list[tuple[list[str], set[str], int]] = []
+    for name, scenario in recipe.promises.items():
+        names, columns, k = [name], set(scenario.quasi) - within, scenario.k
+        for other in [j for j in joined if j[1] & columns]:
+            joined.remove(other)
+            names, columns, k = other[0] + names, other[1] | columns, max(other[2], k)
+        joined.append((names, columns, k))
+    order = [q for q in recipe.quasi if q not in within]
+    return [Component(" + ".join(names), tuple(q for q in order if q in cols), k) for names, cols, k in joined]
+
+
+def group(
+    component: Component, X: Floats, strata: Ints, recipe: Recipe, confidential: Sequence[Column], seed: int
+) -> Grouped:
+    """The groups of a component: by the recipe's method, guarded; others are tried where that is asked for."""
+
+    def attempt(method: str, k: int, params: Mapping[str, Any], refine: str) -> Grouped:
+        own = Component(component.name, component.quasi, component.k)
+        return _grouped(own, k, X, strata, recipe, confidential, seed, method, params, refine)
+
+    rule = recipe.method
+    first = attempt(rule.name, component.k, rule.params, rule.refine)
+    if not recipe.guard.regroup or first.constant == 0:
+        return first
+    return _regrouped(first, attempt, component, strata)
+
+
+def _regrouped(first: Grouped, attempt: Callable[..., Grouped], component: Component, strata: Ints) -> Grouped:
+    """The first of other methods and larger k that leaves no group with a constant value, else the best of them."""
+    best, tried = first, 1
+    for k in range(component.k, component.k + _OTHER_K + 1):
+        if np.bincount(strata).min() < k:
+            break
+        for method in _OTHER_METHODS:
+            other = attempt(method, k, {}, "quick")
+            tried += 1
+            if other.constant < best.constant:
+                found = {**other.found, "method": method, "k": k, "tried": tried}
+                best = Grouped(component, other.labels, other.X, strata, found, other.constant)
+            if best.constant == 0:
+                return best
+    return best
+
+
+def _grouped(
+    component: Component,
+    k: int,
+    X: Floats,
+    strata: Ints,
+    recipe: Recipe,
+    confidential: Sequence[Column],
+    seed: int,
+    method: str,
+    params: Mapping[str, Any],
+    refine: str,
+) -> Grouped:
+    """Groups inside every stratum, then guarded."""
+    if recipe.guard.rule == "merge":
+        labels, found = _in_strata(X, strata, k, method, params, refine, seed)
+    else:
+        labels, found = None, {}
+    guards = guards_of(recipe, confidential)
+    if guards:
+        from ..algorithms.confidential import guarded
+
+        before = 0 if labels is None else int(labels.max()) + 1
+        labels = guarded(X, k, labels, guards, recipe.guard.rule, strata=strata)  # type: ignore[arg-type]
+        found = {**found, "guard": recipe.guard.rule}
+        if before:
+            found["merged"] = before - int(labels.max()) - 1
+    assert labels is not None
+    return Grouped(component, labels, X, strata, found, constant_records(labels, confidential))
+
+
+def _in_strata(
+    X: Floats, strata: Ints, k: int, method: str, params: Mapping[str, Any], refine: str, seed: int
+) -> tuple[Ints, dict[str, Any]]:
+    """The groups of every stratum, numbered on; what was chosen, if there is but one stratum."""
+    labels = np.empty(len(X), np.int64)
+    groups, chosen = 0, {}
+    order = np.argsort(strata, kind="stable")
+    parts = np.split(order, np.cumsum(np.bincount(strata))[:-1])
+    for s, rows in enumerate(parts):
+        own, found = groups_of(
+            np.ascontiguousarray(X[rows]), k, method, params, refine, np.random.default_rng([seed, s])
+        )
+        if "cut_short" in found:  # a release is made as its recipe says, or not at all
+            raise KeyboardInterrupt
+        labels[rows] = own + groups
+        groups += int(own.max()) + 1
+        chosen = dict(found)
+    return labels, chosen if len(parts) == 1 else {**dict(params), "strata": len(parts)}
+
+
+def guards_of(recipe: Recipe, confidential: Sequence[Column]) -> list[Any]:
+    """What must hold of the confidential columns in every group."""
+    guarded = [c for c in confidential if recipe.columns[c.name].guarded]
+    if not guarded:
+        return []
+    from ..algorithms.confidential import Guard
+
+    guards = []
+    for column in guarded:
+        rule = recipe.columns[column.name]
+        if rule.t is not None and column.is_ordered and column.missing.any():
+            what = f"t-closeness of the ordered column '{column.name}' needs all its values."
+            raise PromiseError(what, f"{int(column.missing.sum())} missing", "drop these records, or use l.")
+        guards.append(Guard(column.name, codes_of(column), column.is_ordered, rule.l, rule.entropy, rule.t))
+    return guards
+
+
+def codes_of(column: Column) -> Ints:
+    """The different values numbered in order; -1 where missing."""
+    codes = np.full(len(column.numbers), -1)
+    there = ~column.missing
+    codes[there] = np.unique(column.numbers[there], return_inverse=True)[1].reshape(-1)
+    return codes
+
+
+def constant_records(labels: Ints, confidential: Sequence[Column]) -> int:
+    """How many records are in groups in which some confidential column has one value only, and none missing."""
+    exposed = np.zeros(len(labels), bool)
+    for column in confidential:
+        exposed |= constant_in(labels, column)
+    return int(exposed.sum())
+
+
+def constant_in(labels: Ints, column: Column) -> NDArray[np.bool_]:
+    """Which records are in a group in which the column has one value only."""
+    groups = int(labels.max()) + 1
+    values = codes_of(column)
+    low, high = np.full(groups, np.iinfo(np.int64).max), np.full(groups, -2)
+    np.minimum.at(low, labels, values)
+    np.maximum.at(high, labels, values)
+    flags: NDArray[np.bool_] = ((low == high) & (low >= 0))[labels]
+    return flags

@@ -1,0 +1,42 @@
+"""How far from the best possible the groups of a release are: the strata's lower bounds, added up."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ..algorithms.bounds import lower_bound
+from ..algorithms.limits import Limits
+from ..measures.loss import distortion, diversity, percent
+from .grouping import Grouped
+
+
+def losses(found: Grouped) -> dict[str, Any]:
+    """SSE and SST of the encoded quasi-identifiers, and the loss in percent."""
+    sse, sst = distortion(found.X, found.labels, "mean"), diversity(found.X, "mean")
+    return {"sse": sse, "sst": sst, "loss": percent(sse, sst)}
+
+
+def bound_of(found: Grouped, effort: str) -> dict[str, Any]:
+    """A lower bound on the SSE of all groups of at least k that cross no stratum; guards can only make it larger."""
+    parts, kinds = [], set()
+    order = np.argsort(found.strata, kind="stable")
+    for rows in np.split(order, np.cumsum(np.bincount(found.strata))[:-1]):
+        X = np.ascontiguousarray(found.X[rows])
+        labels = np.unique(found.labels[rows], return_inverse=True)[1].reshape(-1)
+        proven = lower_bound(X, found.component.k, effort=effort, labels=labels, limits=Limits(None))
+        parts.append(proven.sse)
+        kinds.add(proven.kind)
+    sums = losses(found)
+    sse = min(math.fsum(parts), sums["sse"])
+    gap = 100.0 * (sums["sse"] / sse - 1.0) if sse > 0 else None
+    least = percent(sse, sums["sst"])
+    more = f", at most {gap:.2g} % more" if gap is not None else ""
+    within = " that cross no stratum" if len(parts) > 1 else ""
+    sentence = (
+        f"No groups of at least {found.component.k}{within} lose less than {least:.4g} %; these lose "
+        f"{sums['loss']:.4g} %{more}."
+    )
+    return {"sse": sse, "loss": least, "gap": gap, "kind": ", ".join(sorted(kinds)), "sentence": sentence}

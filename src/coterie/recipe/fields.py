@@ -1,0 +1,156 @@
+"""What a field of a recipe may hold, said as data: one checker and one sentence a field, one way to read them all."""
+
+from __future__ import annotations
+
+import difflib
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import MISSING, dataclass, field, fields
+from typing import Any, NamedTuple, TypeVar
+
+T = TypeVar("T")
+Path = tuple[str, ...]
+
+
+class Mistake(NamedTuple):
+    """Something wrong in a recipe: where, what must hold, what was given, what to do."""
+
+    path: Path
+    what: str
+    got: str | None = None
+    hint: str | None = None
+
+
+class WrongError(Exception):
+    """A value that a field does not take."""
+
+
+@dataclass(frozen=True)
+class Must:
+    """What a field must be: in words, and as a function that gives the value as it is kept, or raises WrongError."""
+
+    be: str
+    read: Callable[[Any], Any]
+
+
+def ask(must: Must, default: Any = MISSING) -> Any:
+    """A field of a section, with what it must be."""
+    return field(default=default, metadata={"must": must})
+
+
+def one_of(*choices: str) -> Must:
+    """One of some words."""
+
+    def read(value: Any) -> str:
+        if not isinstance(value, str) or value not in choices:
+            raise WrongError(_nearest(value, choices))
+        return value
+
+    return Must(" or ".join(f'"{c}"' for c in choices), read)
+
+
+def _nearest(value: Any, choices: tuple[str, ...]) -> str:
+    close = difflib.get_close_matches(value, choices, n=1, cutoff=0.5) if isinstance(value, str) else []
+    return f'did you mean "{close[0]}"?' if close else ""
+
+
+def _whole(least: int) -> Must:
+    def read(value: Any) -> int:
+        if not isinstance(value, int) or isinstance(value, bool) or value < least:
+            raise WrongError
+        return value
+
+    return Must(f"a whole number of at least {least}", read)
+
+
+def _number(what: str, holds: Callable[[float], bool]) -> Must:
+    def read(value: Any) -> float:
+        if not isinstance(value, (int, float)) or isinstance(value, bool):
+            raise WrongError
+        if not math.isfinite(value) or not holds(float(value)):
+            raise WrongError
+        return float(value)
+
+    return Must(what, read)
+
+
+def _flag(value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise WrongError
+    return value
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str) or not value:
+        raise WrongError
+    return value
+
+
+def _texts(value: Any) -> tuple[str, ...]:
+    if isinstance(value, str) or not isinstance(value, (list, tuple)) or not value:
+        raise WrongError
+    if not all(isinstance(v, str) for v in value):
+        raise WrongError
+    if len(set(value)) < len(value):
+        raise WrongError("one of them stands there twice.")
+    return tuple(value)
+
+
+AT_LEAST_2 = _whole(2)
+AT_LEAST_0 = _whole(0)
+DECIMALS = Must("a whole number between -15 and 15", lambda v: _between(v, -15, 15))
+SHARE = _number("a number above 0 and at most 1", lambda v: 0.0 < v <= 1.0)
+ABOVE_1 = _number("a number above 1", lambda v: v > 1.0)
+POSITIVE = _number("a number above 0", lambda v: v > 0.0)
+FLAG = Must("true or false", _flag)
+TEXT = Must("a text", _text)
+TEXTS = Must("a list of different texts", _texts)
+
+
+def _between(value: Any, low: int, high: int) -> int:
+    if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= high:
+        raise WrongError
+    return value
+
+
+def read_section(
+    cls: type[T], given: Mapping[str, Any], path: Path, mistakes: list[Mistake], rest: str | None = None
+) -> T | None:
+    """A section from a mapping; every mistake is noted, and None given if there is one.
+
+    `rest` names the field that takes all keys that no other field does.
+    """
+    known = {f.name: f for f in fields(cls) if f.name != rest}  # type: ignore[arg-type]
+    values: dict[str, Any] = {}
+    before = len(mistakes)
+    left = {}
+    for key, value in given.items():
+        if key in known:
+            values[key] = read_field(known[key].metadata["must"], value, (*path, key), mistakes)
+        elif rest is not None:
+            left[key] = value
+        else:
+            close = difflib.get_close_matches(str(key), list(known), n=1, cutoff=0.5)
+            hint = f"did you mean '{close[0]}'?" if close else f"there are {', '.join(known)}."
+            mistakes.append(Mistake((*path, str(key)), "This is no option of a recipe.", None, hint))
+    for name, known_field in known.items():
+        if name not in given and known_field.default is MISSING:
+            mistakes.append(Mistake((*path, name), "This must be given.", "nothing"))
+    if rest is not None:
+        values[rest] = left
+    return cls(**values) if len(mistakes) == before else None
+
+
+def read_field(must: Must, value: Any, path: Path, mistakes: list[Mistake]) -> Any:
+    """A value as it is kept; None where it is wrong, which is noted."""
+    try:
+        return must.read(value)
+    except WrongError as wrong:
+        mistakes.append(Mistake(path, f"This must be {must.be}.", shown(value), str(wrong) or None))
+    return None
+
+
+def shown(value: Any) -> str:
+    """What was given, short."""
+    text = repr(value) if isinstance(value, (str, int, float, bool)) else f"an object of type {type(value).__name__}"
+    return text if len(text) <= 60 else f"a text of {len(text) - 2} characters"

@@ -1,0 +1,293 @@
+"""Recipe: read from TOML or Python, checked as a whole, written as TOML."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import MISSING, dataclass, field, fields
+from pathlib import Path
+from typing import Any
+
+from ..errors import CoterieError
+from . import rules
+from .fields import AT_LEAST_0, AT_LEAST_2, FLAG, Mistake, ask, one_of, read_section, shown
+from .lines import line_of
+from .sections import (
+    ColumnRule,
+    FileRule,
+    GuardRule,
+    MethodRule,
+    MissingRule,
+    ScenarioRule,
+    StrataRule,
+    WeightsRule,
+)
+
+
+class RecipeError(CoterieError):
+    """All that is wrong with a recipe.
+
+    Attributes
+    ----------
+    mistakes : list of Mistake
+        Where, what must hold, what was given, what to do.
+    """
+
+    def __init__(self, mistakes: Sequence[Mistake], where: str = "the recipe", text: str | None = None) -> None:
+        self.mistakes = list(mistakes)
+        listed = [_sentence(m, text) for m in mistakes]
+        many = f"{len(listed)} mistakes in {where}:" if len(listed) > 1 else f"A mistake in {where}:"
+        super().__init__("\n  ".join([many, *listed]))
+
+    def __reduce__(self) -> Any:
+        """Pickle as an error of its own text."""
+        return CoterieError, (self.what,)
+
+
+def _sentence(mistake: Mistake, text: str | None) -> str:
+    line = line_of(text, mistake.path) if text is not None else None
+    place = ".".join(mistake.path) or "the whole"
+    parts = [f"line {line}, {place}: {mistake.what}" if line else f"{place}: {mistake.what}"]
+    if mistake.got is not None:
+        parts.append(f"Got: {mistake.got}.")
+    if mistake.hint is not None:
+        parts.append(f"Hint: {mistake.hint}")
+    return " ".join(parts)
+
+
+@dataclass(frozen=True)
+class _Whole:
+    """The options that stand outside every section."""
+
+    k: int = ask(AT_LEAST_2)
+    centre: str = ask(one_of("mean", "medoid"), "mean")
+    shuffle: bool = ask(FLAG, True)
+    seed: int | None = ask(AT_LEAST_0, None)
+
+
+_SECTIONS = {
+    "method": (MethodRule, "params", "name"),
+    "strata": (StrataRule, None, "within"),
+    "missing": (MissingRule, None, "policy"),
+    "weights": (WeightsRule, None, "column"),
+    "guard": (GuardRule, None, "rule"),
+    "file": (FileRule, "options", None),
+}  # the section, the field that takes all other keys, and the one that may be given alone
+
+
+@dataclass(frozen=True, init=False)
+class Recipe:
+    """What every column of a table is, and how the table is to be protected.
+
+    Parameters
+    ----------
+    columns : mapping
+        For every column of the table a `ColumnRule`, or a mapping of its fields, such as
+        ``{"age": {"role": "quasi", "kind": "integer"}, "name": {"role": "identifier"}}``.
+    k : int
+        The least number of records that share their quasi-identifiers.
+    centre : {"mean", "medoid"}
+        What stands for a group: by kind the mean, the rounded mean, the median category, the most frequent category or
+        the mean date; or the observed record next to the centre.
+    shuffle : bool
+        Whether rows are released in a random order.
+    seed : int, optional
+        Of all that is random. Without, one is drawn, and kept in the release's recipe.
+    method, strata, missing, weights, guard, file : mapping
+        As the sections of the same names: `MethodRule`, `StrataRule`, `MissingRule`, `WeightsRule`, `GuardRule`,
+        `FileRule`.
+    scenarios : mapping of mappings
+        Several sets of quasi-identifiers, each with its own k, that must all hold: `ScenarioRule`.
+
+    Raises
+    ------
+    RecipeError
+        With all mistakes at once.
+    """
+
+    k: int
+    columns: Mapping[str, ColumnRule]
+    centre: str
+    shuffle: bool
+    seed: int | None
+    method: MethodRule
+    strata: StrataRule | None
+    missing: MissingRule
+    weights: WeightsRule | None
+    guard: GuardRule
+    file: FileRule
+    scenarios: Mapping[str, ScenarioRule] = field(default_factory=dict)
+
+    def __init__(self, **document: Any) -> None:
+        mistakes: list[Mistake] = []
+        values = _read(document, mistakes)
+        for name, value in values.items():
+            object.__setattr__(self, name, value)
+        rules.check(self, mistakes)
+        if mistakes:
+            raise RecipeError(mistakes)
+
+    @classmethod
+    def loads(cls, text: str, where: str = "the recipe") -> Recipe:
+        """A recipe from TOML text."""
+        import tomllib
+
+        try:
+            document = tomllib.loads(text)
+        except tomllib.TOMLDecodeError as error:
+            raise CoterieError(f"{where} must be TOML.", str(error)) from None
+        try:
+            return cls(**document)
+        except RecipeError as error:
+            mistakes = error.mistakes
+        raise RecipeError(mistakes, where, text)
+
+    @classmethod
+    def load(cls, path: str | Path) -> Recipe:
+        """A recipe from a TOML file."""
+        path = Path(path)
+        try:
+            text = path.read_text(encoding="utf-8")
+        except OSError as error:
+            raise CoterieError(f"The recipe '{path}' cannot be read.", error.strerror) from None
+        except UnicodeDecodeError:
+            raise CoterieError(f"The recipe '{path}' must be UTF-8.") from None
+        return cls.loads(text, f"'{path.name}'")
+
+    def dumps(self) -> str:
+        """The recipe as TOML: what differs from the defaults, and every column."""
+        import tomlkit
+
+        return tomlkit.dumps(self.as_dict())
+
+    def save(self, path: str | Path) -> None:
+        """Write the recipe as TOML."""
+        from ..files import atomically
+
+        atomically(Path(path), self._write)
+
+    def _write(self, path: str) -> None:
+        Path(path).write_text(self.dumps(), encoding="utf-8")
+
+    def as_dict(self) -> dict[str, Any]:
+        """The recipe as `Recipe(**document)` takes it."""
+        document: dict[str, Any] = {"k": self.k}
+        for name in ("centre", "shuffle", "seed"):
+            if getattr(self, name) != _default(_Whole, name):
+                document[name] = getattr(self, name)
+        for name, (cls, rest, _) in _SECTIONS.items():
+            section = getattr(self, name)
+            if section is not None and section != _plain(cls):
+                document[name] = _differing(section, rest)
+        document["columns"] = {name: _differing(rule) for name, rule in self.columns.items()}
+        if self.scenarios:
+            document["scenarios"] = {name: _differing(rule) for name, rule in self.scenarios.items()}
+        return document
+
+    def with_seed(self, seed: int) -> Recipe:
+        """The same with a certain seed."""
+        return Recipe(**{**self.as_dict(), "seed": seed})
+
+    def of_role(self, role: str) -> tuple[str, ...]:
+        """The names of the columns of a role."""
+        return tuple(name for name, rule in self.columns.items() if rule is not None and rule.role == role)
+
+    @property
+    def quasi(self) -> tuple[str, ...]:
+        """The quasi-identifiers, those that no group may mix included."""
+        return self.of_role("quasi")
+
+    @property
+    def within(self) -> tuple[str, ...]:
+        """The columns whose values no group may mix."""
+        return self.strata.within if self.strata is not None else ()
+
+    @property
+    def promises(self) -> dict[str, ScenarioRule]:
+        """The scenarios; where none is named, all quasi-identifiers together."""
+        return dict(self.scenarios) or {"all": ScenarioRule(self.quasi, self.k)}
+
+    def check_columns(self, names: Sequence[str]) -> None:
+        """Refuse a table with a column that the recipe doesn't name, or without one that it does."""
+        mistakes = [
+            Mistake(("columns", name), "The recipe must say what this column of the table is.", "no such entry",
+                    'for example role = "identifier" drops it.')
+            for name in names if name not in self.columns
+        ] + [
+            Mistake(("columns", name), "The table must have the columns that the recipe names.", "no such column",
+                    rules.close_to(name, names))
+            for name in self.columns if name not in names
+        ]  # fmt: skip
+        if mistakes:
+            raise RecipeError(mistakes)
+
+
+def _read(document: Mapping[str, Any], mistakes: list[Mistake]) -> dict[str, Any]:
+    """The fields of a recipe; mistakes are noted."""
+    own = {f.name for f in fields(_Whole)}
+    known = own | {"columns", "scenarios"} | set(_SECTIONS)
+    for name in document:
+        if name not in known:
+            hint = rules.close_to(name, sorted(known)) or f"there are {', '.join(sorted(known))}."
+            mistakes.append(Mistake((name,), "This is no part of a recipe.", None, hint))
+    whole = read_section(_Whole, {n: v for n, v in document.items() if n in own and v is not None}, (), mistakes)
+    values: dict[str, Any] = {f.name: getattr(whole, f.name, None) for f in fields(_Whole)}
+    for name, (cls, rest, alone) in _SECTIONS.items():
+        given = document.get(name)
+        if given is None:
+            values[name] = _plain(cls)
+            continue
+        if isinstance(given, cls):
+            given = _differing(given, rest)
+        elif alone is not None and not isinstance(given, Mapping):
+            given = {alone: given}
+        section = _section(cls, given, (name,), mistakes, rest)
+        values[name] = _plain(cls) if section is None else section  # the mistake is noted; what else is wrong?
+    for name, rule in (("columns", ColumnRule), ("scenarios", ScenarioRule)):
+        values[name] = _mapping(rule, document.get(name), (name,), mistakes)
+    if not document.get("columns"):
+        mistakes.append(Mistake(("columns",), "The recipe must say what the columns are.", "none"))
+    return values
+
+
+def _section(cls: Any, given: Any, path: tuple[str, ...], mistakes: list[Mistake], rest: str | None = None) -> Any:
+    if not isinstance(given, Mapping):
+        mistakes.append(Mistake(path, "This must be a section with options.", shown(given)))
+        return None
+    return read_section(cls, given, path, mistakes, rest)
+
+
+def _mapping(cls: Any, given: Any, path: tuple[str, ...], mistakes: list[Mistake]) -> dict[str, Any]:
+    if given is None:
+        return {}
+    if not isinstance(given, Mapping):
+        mistakes.append(Mistake(path, "This must be a section for every name.", shown(given)))
+        return {}
+    out = {}
+    for name, entry in given.items():
+        if isinstance(entry, str) and cls is ColumnRule:
+            entry = {"role": entry}
+        out[str(name)] = entry if isinstance(entry, cls) else _section(cls, entry, (*path, str(name)), mistakes)
+    return out
+
+
+def _default(cls: Any, name: str) -> Any:
+    return next(f.default for f in fields(cls) if f.name == name)
+
+
+def _plain(cls: Any) -> Any:
+    """A section that was not given: its defaults, or nothing where it needs more than these or says nothing."""
+    if any(f.default is MISSING and f.default_factory is MISSING for f in fields(cls)):
+        return None
+    return cls()
+
+
+def _differing(section: Any, rest: str | None = None) -> dict[str, Any]:
+    """A section as a mapping of what differs from its defaults."""
+    out: dict[str, Any] = {}
+    for f in fields(section):
+        value = getattr(section, f.name)
+        if f.name == rest:
+            out.update(value)
+        elif f.default is MISSING or value != f.default:
+            out[f.name] = list(value) if isinstance(value, tuple) else value
+    return out

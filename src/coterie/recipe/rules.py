@@ -1,0 +1,206 @@
+"""What must hold between the parts of a recipe: every option has an effect, or is refused."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from ..algorithms.registry import find
+from ..errors import CoterieError
+from .fields import Mistake
+
+if TYPE_CHECKING:
+    from .recipe import Recipe
+    from .sections import ColumnRule
+
+
+def check(recipe: Recipe, mistakes: list[Mistake]) -> None:
+    """Note all mistakes. What could not be read is None here, and noted already."""
+    for name, rule in recipe.columns.items():
+        if rule is not None:
+            _check_column(name, rule, mistakes)
+    if recipe.columns and not recipe.quasi and None not in recipe.columns.values():
+        what = "At least one column must be a quasi-identifier."
+        mistakes.append(Mistake(("columns",), what, "none", 'without one, nothing is protected: role = "quasi".'))
+    _check_strata(recipe, mistakes)
+    _check_weights(recipe, mistakes)
+    _check_scenarios(recipe, mistakes)
+    _check_method(recipe, mistakes)
+    _check_guard(recipe, mistakes)
+    if recipe.missing.small != "refuse" and recipe.missing.policy != "own-value":
+        what = (
+            "'small' is about records with the same gaps, which must be told apart only under policy = \"own-value\"."
+        )
+        mistakes.append(Mistake(("missing", "small"), what, f'policy = "{recipe.missing.policy}"'))
+    if recipe.centre == "medoid" and recipe.missing.policy == "group":
+        what = "A medoid is a record as it was observed, so it cannot fill gaps."
+        mistakes.append(Mistake(("centre",), what, 'policy = "group"', 'use centre = "mean", or "own-value".'))
+
+
+def _check_column(name: str, rule: ColumnRule, mistakes: list[Mistake]) -> None:
+    def wrong(key: str, what: str, got: str | None = None, hint: str | None = None) -> None:
+        mistakes.append(Mistake(("columns", name, key), what, got, hint))
+
+    if rule.role in ("quasi", "confidential") and rule.kind is None:
+        wrong(
+            "kind",
+            f"A {rule.role} column needs a kind.",
+            "none",
+            "numeric, integer, ordinal, nominal, datetime or boolean.",
+        )
+    if rule.kind is not None and rule.role == "identifier":
+        wrong("kind", "An identifier is dropped, so its kind has no effect.", f'kind = "{rule.kind}"', "leave it out.")
+    if rule.kind == "ordinal" and rule.order is None and rule.role != "identifier":
+        wrong("order", "An ordinal column needs its categories, from the lowest to the highest.", "none")
+    if rule.order is not None and rule.kind != "ordinal":
+        wrong("order", "Only an ordinal column has an order.", f"kind = {rule.kind or 'none'}", "leave it out.")
+    if rule.decimals is not None and (rule.role, rule.kind) != ("quasi", "numeric"):
+        wrong("decimals", "Only the means of numeric quasi-identifiers are rounded.", _is(rule), "leave it out.")
+    if rule.format is not None and (rule.kind != "datetime" or rule.role == "identifier"):
+        wrong(
+            "format", "Only a column of dates or times has a format.", f"kind = {rule.kind or 'none'}", "leave it out."
+        )
+    for key in ("l", "entropy", "t", "noise"):
+        if getattr(rule, key) is not None and rule.role != "confidential":
+            wrong(key, "Only confidential columns are guarded.", _is(rule), 'role = "confidential"?')
+    if rule.noise is not None and rule.role == "confidential" and rule.kind not in ("numeric", "integer"):
+        wrong("noise", "Noise can be added to numbers only.", f'kind = "{rule.kind}"')
+
+
+def _is(rule: ColumnRule) -> str:
+    return f'role = "{rule.role}"' + (f', kind = "{rule.kind}"' if rule.kind else "")
+
+
+def _check_strata(recipe: Recipe, mistakes: list[Mistake]) -> None:
+    for name in recipe.within:
+        rule = recipe.columns.get(name)
+        if rule is None and name in recipe.columns:
+            continue
+        if rule is None:
+            mistakes.append(
+                Mistake(
+                    ("strata", "within"), "Strata must be columns.", f"'{name}'", close_to(name, list(recipe.columns))
+                )
+            )
+        elif rule.role != "quasi":
+            what = "A column of strata is a quasi-identifier that no group mixes."
+            mistakes.append(
+                Mistake(
+                    ("strata", "within"), what, f"'{name}' of role \"{rule.role}\"", f'[columns.{name}] role = "quasi"'
+                )
+            )
+    if recipe.quasi and set(recipe.quasi) <= set(recipe.within):
+        what = "A quasi-identifier besides the strata must be there, to be microaggregated."
+        mistakes.append(Mistake(("strata", "within"), what, "all quasi-identifiers"))
+
+
+def _check_weights(recipe: Recipe, mistakes: list[Mistake]) -> None:
+    if recipe.weights is None:
+        return
+    name = recipe.weights.column
+    rule = recipe.columns.get(name)
+    if rule is None and name in recipe.columns:
+        return
+    if rule is None:
+        mistakes.append(
+            Mistake(
+                ("weights", "column"),
+                "The weights must be a column.",
+                f"'{name}'",
+                close_to(name, list(recipe.columns)),
+            )
+        )
+    elif rule.role not in ("other", "identifier"):
+        what = "Weights are kept or dropped, not masked."
+        mistakes.append(
+            Mistake(("weights", "column"), what, _is(rule), 'role = "other" keeps it, "identifier" drops it.')
+        )
+    if recipe.centre == "medoid":
+        mistakes.append(
+            Mistake(("weights", "column"), "A medoid is one record, so weights have no effect.", 'centre = "medoid"')
+        )
+
+
+def _check_scenarios(recipe: Recipe, mistakes: list[Mistake]) -> None:
+    if not recipe.scenarios:
+        return
+    for name, scenario in recipe.scenarios.items():
+        if scenario is None:
+            continue
+        for column in scenario.quasi:
+            rule = recipe.columns.get(column)
+            if rule is None and column in recipe.columns:
+                continue
+            if rule is None or rule.role != "quasi":
+                got = f"'{column}'" if rule is None else f"'{column}' of role \"{rule.role}\""
+                what = "A scenario must be made of quasi-identifiers."
+                mistakes.append(Mistake(("scenarios", name, "quasi"), what, got, close_to(column, list(recipe.quasi))))
+        if set(scenario.quasi) <= set(recipe.within):
+            what = "A scenario must have a quasi-identifier besides the strata, which are part of each."
+            mistakes.append(Mistake(("scenarios", name, "quasi"), what, ", ".join(scenario.quasi)))
+        if recipe.k is not None and scenario.k < recipe.k:
+            what = "No scenario may promise less than k."
+            mistakes.append(
+                Mistake(("scenarios", name, "k"), what, f"{scenario.k}, and k = {recipe.k}", "lower k to it.")
+            )
+    if None in recipe.scenarios.values():
+        return
+    named = {column for scenario in recipe.scenarios.values() for column in scenario.quasi} | set(recipe.within)
+    for column in recipe.quasi:
+        if column not in named:
+            what = "Every quasi-identifier must be in a scenario."
+            mistakes.append(Mistake(("columns", column), what, "in none", 'name it in one, or give it role = "other".'))
+
+
+def _check_method(recipe: Recipe, mistakes: list[Mistake]) -> None:
+    try:
+        method = find(recipe.method.name)
+    except CoterieError as error:
+        mistakes.append(Mistake(("method", "name"), error.what, error.got, error.hint))
+        return
+    if method.by_column:
+        what = "The method must group records."
+        mistakes.append(Mistake(("method", "name"), what, f"'{method.name}', which groups every column alone"))
+    for name, value in recipe.method.params.items():
+        try:
+            method.check({name: value})
+        except CoterieError as error:
+            mistakes.append(Mistake(("method", name), error.what, error.got, error.hint))
+    if method.only_k is not None:
+        for name, scenario in recipe.promises.items():
+            if scenario is not None and scenario.k != method.only_k:
+                got = f"k = {scenario.k}" + (f" in scenario '{name}'" if recipe.scenarios else "")
+                mistakes.append(Mistake(("method", "name"), f"'{method.name}' is for k = {method.only_k}.", got))
+
+
+def _check_guard(recipe: Recipe, mistakes: list[Mistake]) -> None:
+    guarded = [name for name, rule in recipe.columns.items() if rule is not None and rule.guarded]
+    guard = recipe.guard
+    if guard.rule != "merge" and not guarded:
+        what = "A rule is for confidential columns with l, entropy or t."
+        mistakes.append(Mistake(("guard", "rule"), what, "none", "give one of them, or leave the rule out."))
+    if guard.regroup and not recipe.of_role("confidential"):
+        what = "Groups are formed anew where a confidential column is constant in one."
+        mistakes.append(Mistake(("guard", "regroup"), what, "no confidential column"))
+    if guard.rule != "merge":
+        if recipe.method != type(recipe.method)():
+            what = f"The rule '{guard.rule}' forms the groups itself, so a method has no effect."
+            mistakes.append(
+                Mistake(("guard", "rule"), what, f"method '{recipe.method.name}'", 'rule = "merge" takes any method.')
+            )
+        if guard.regroup:
+            mistakes.append(Mistake(("guard", "regroup"), f"The rule '{guard.rule}' knows one way to form groups."))
+    if guard.rule == "t-first":
+        ordered = [n for n in guarded if recipe.columns[n].kind not in ("nominal", "boolean")]
+        if len(guarded) != 1 or len(ordered) != 1 or recipe.columns[guarded[0]].t is None:
+            what = "The rule 't-first' is for one ordered confidential column with t."
+            mistakes.append(
+                Mistake(("guard", "rule"), what, f"{len(guarded)} guarded columns", 'use "merge" or "k-first".')
+            )
+
+
+def close_to(name: str, names: Sequence[str]) -> str | None:
+    """A hint at a name that is nearly the same."""
+    close = difflib.get_close_matches(name, list(names), n=1, cutoff=0.5)
+    return f"did you mean '{close[0]}'?" if close else None

@@ -1,0 +1,110 @@
+"""The sections of a recipe."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..columns import KINDS
+from .fields import ABOVE_1, AT_LEAST_2, DECIMALS, FLAG, POSITIVE, SHARE, TEXT, TEXTS, ask, one_of
+
+ROLES = ("identifier", "quasi", "confidential", "other")
+SMALL = ("refuse", "merge", "suppress")
+
+
+@dataclass(frozen=True)
+class ColumnRule:
+    """What a column is.
+
+    Attributes
+    ----------
+    role : {"identifier", "quasi", "confidential", "other"}
+        Dropped; microaggregated; kept and guarded; kept.
+    kind : {"numeric", "integer", "ordinal", "nominal", "datetime", "boolean"}
+        How its values are read, averaged and written. Needed for quasi and confidential columns.
+    order : tuple of str
+        The categories of an ordinal column, from the lowest to the highest.
+    decimals : int
+        Round the released means of a numeric column to so many decimals.
+    format : str
+        How dates are written in a text file, such as "%d.%m.%Y"; ISO 8601 without.
+    l, entropy, t : float
+        What must hold of a confidential column in every class: at least l different values; an entropy of at least
+        log(entropy); a distribution no farther than t from that of the whole table.
+    noise : float
+        Where a numeric confidential column is constant in a group, add normal noise to it there, of so many of the
+        column's standard deviations.
+    """
+
+    role: str = ask(one_of(*ROLES))
+    kind: str | None = ask(one_of(*KINDS), None)
+    order: tuple[str, ...] | None = ask(TEXTS, None)
+    decimals: int | None = ask(DECIMALS, None)
+    format: str | None = ask(TEXT, None)
+    l: int | None = ask(AT_LEAST_2, None)  # noqa: E741
+    entropy: float | None = ask(ABOVE_1, None)
+    t: float | None = ask(SHARE, None)
+    noise: float | None = ask(POSITIVE, None)
+
+    @property
+    def guarded(self) -> bool:
+        """Whether something must hold of the column in every class."""
+        return self.l is not None or self.entropy is not None or self.t is not None
+
+
+@dataclass(frozen=True)
+class ScenarioRule:
+    """What an intruder may know, and among how many records everyone must hide from them."""
+
+    quasi: tuple[str, ...] = ask(TEXTS)
+    k: int = ask(AT_LEAST_2)
+
+
+@dataclass(frozen=True)
+class MethodRule:
+    """How groups are formed. `params` holds the method's own parameters."""
+
+    name: str = ask(TEXT, "auto")
+    refine: str = ask(one_of("none", "quick", "thorough"), "none")
+    bound: str = ask(one_of("none", "fast", "tight"), "none")
+    params: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class StrataRule:
+    """Columns whose values no group may mix, and what is done where a stratum has fewer than k records."""
+
+    within: tuple[str, ...] = ask(TEXTS)
+    small: str = ask(one_of(*SMALL), "refuse")
+
+
+@dataclass(frozen=True)
+class MissingRule:
+    """What is done with gaps, and with too few records that have the same gaps."""
+
+    policy: str = ask(one_of("refuse", "own-value", "group"), "refuse")
+    small: str = ask(one_of(*SMALL), "refuse")
+
+
+@dataclass(frozen=True)
+class WeightsRule:
+    """The column of sampling weights."""
+
+    column: str = ask(TEXT)
+
+
+@dataclass(frozen=True)
+class GuardRule:
+    """How l and t are reached, and whether other groups are tried where a confidential column is constant in one."""
+
+    rule: str = ask(one_of("merge", "k-first", "t-first"), "merge")
+    regroup: bool = ask(FLAG, False)
+
+
+@dataclass(frozen=True)
+class FileRule:
+    """How a file is read (`options`: delimiter, encoding, decimal and so on), and what is done with formulas in it."""
+
+    formulas: str = ask(one_of("refuse", "neutralize", "keep"), "refuse")
+    options: Mapping[str, Any] = field(default_factory=dict)

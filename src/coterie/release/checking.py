@@ -1,0 +1,106 @@
+"""verify: a bundle on its own promises, or a file or table on those that are said."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from ..errors import CoterieError, PromiseError
+from ..recipe import Recipe
+from ..verification import Claims, Guard, Scenario, Verdict, verify_claims
+from ..verification import verify as verify_file
+from .sources import sha256
+
+
+def verify(
+    release: Any,
+    quasi: Sequence[str] | None = None,
+    k: int | None = None,
+    *,
+    within: Sequence[str] = (),
+    confidential: Mapping[str, Mapping[str, Any]] | None = None,
+    scenarios: Mapping[str, tuple[Sequence[str], int]] | None = None,
+    dialect: Mapping[str, Any] | None = None,
+) -> Verdict:
+    """Check a release on what was written, by code that shares nothing with what made it.
+
+    Parameters
+    ----------
+    release : path or table
+        The folder of a bundle, which is checked on all its recipe promises, its files on the hashes of its manifest; or
+        a file, or a table, which is checked on what the other arguments say.
+    quasi, k, within, confidential, scenarios, dialect
+        As for `coterie.verification.verify`; not for a bundle, which says them itself.
+    """
+    if not (isinstance(release, (str, Path)) and Path(release).is_dir()):
+        more = {"within": within, "confidential": confidential, "scenarios": scenarios, "dialect": dialect}
+        return verify_file(release, quasi, k, **more)  # type: ignore[arg-type]
+    if any(given is not None for given in (quasi, k, confidential, scenarios, dialect)) or within:
+        raise CoterieError(
+            "A bundle says itself what it promises.", "further claims", "to check others, name its data file."
+        )
+    return verify_bundle(Path(release))
+
+
+def verify_bundle(folder: Path) -> Verdict:
+    """Check a bundle: every file against the manifest, the data against the recipe."""
+    manifest = read_manifest(folder)
+    for name, facts in manifest["files"].items():
+        path = folder / name
+        if not path.is_file():
+            raise PromiseError("A bundle must hold the files of its manifest.", f"no '{name}' in '{folder}'")
+        if sha256(path) != facts["sha256"]:
+            raise PromiseError("The files of a bundle must be as they were written.", f"'{name}', which was changed")
+    recipe = Recipe.load(folder / "recipe.toml")
+    data = folder / data_name(manifest)
+    details = {n: v for n, v in manifest["format"].items() if n != "kind"}
+    return verify_claims(data, claims_of(recipe, details), dialect_of(manifest["format"]))
+
+
+def read_manifest(folder: Path) -> dict[str, Any]:
+    """What a bundle says of itself."""
+    try:
+        manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
+        if not {"files", "output", "format", "input"} <= set(manifest):
+            raise ValueError
+    except (OSError, ValueError):
+        raise CoterieError("A bundle must have a manifest.json.", f"'{folder}' without one that can be read") from None
+    return manifest  # type: ignore[no-any-return]
+
+
+def data_name(manifest: Mapping[str, Any]) -> str:
+    """The name of the data file, which lies in the folder itself."""
+    name = str(manifest["output"]["name"])
+    if Path(name).name != name or name not in manifest["files"]:
+        raise CoterieError("The manifest must name the data file.", "another name")
+    return name
+
+
+def dialect_of(form: Mapping[str, Any]) -> dict[str, Any] | None:
+    """How a CSV file is to be read; None for others."""
+    if form.get("kind") != "csv":
+        return None
+    return {"delimiter": form["delimiter"], "quote": form.get("quote") or None, "encoding": form["encoding"]}
+
+
+def claims_of(recipe: Recipe, details: Mapping[str, Any]) -> Claims:
+    """What a release promises. `details` say how a text file writes numbers and gaps."""
+    scenarios = tuple(Scenario(name, s.quasi, s.k) for name, s in recipe.promises.items())
+    guards = tuple(
+        Guard(
+            column=name,
+            kind=str(rule.kind),
+            l=rule.l,
+            entropy=rule.entropy,
+            t=rule.t,
+            order=rule.order,
+            decimal=details.get("decimal") or ".",
+            missing=tuple(details.get("missing") or ()),
+            format=rule.format,
+        )
+        for name, rule in recipe.columns.items()
+        if rule.role == "confidential"
+    )
+    return Claims(scenarios, recipe.within, guards)

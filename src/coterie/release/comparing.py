@@ -1,0 +1,106 @@
+"""compare: what candidates lose and what risk they leave, on one map."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import Any
+
+from .. import progress as progress_
+from ..errors import CoterieError, PromiseError
+from ..recipe import Recipe
+from .drafting import recipe_to_look
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Candidates, each with its loss and its risk."""
+
+    candidates: list[dict[str, Any]]
+
+    def html(self) -> str:
+        """A page with the risk-utility map."""
+        from ..report.html import render_compare
+
+        return render_compare(self.candidates)
+
+    def __str__(self) -> str:
+        """As a table."""
+        lines = [f"{'method':<14}{'k':>5}{'loss':>10}{'linked':>10}{'largest risk':>14}{'seconds':>9}"]
+        for c in self.candidates:
+            mark = "  best of its kind" if c["on_frontier"] else ""
+            lines.append(
+                f"{c['method']:<14}{c['k']:>5}{c['loss']:>8.3g} %{100 * c['risk']:>8.3g} %"
+                f"{100 * c['largest_risk']:>12.3g} %{c['seconds']:>9.2f}{mark}"
+            )
+        lines.append(
+            "loss: of the variation of the quasi-identifiers; linked: records whose nearest original is their own;"
+        )
+        lines.append("largest risk: one over the smallest class. Best of its kind: none loses less at no more risk.")
+        return "\n".join(lines)
+
+
+def compare(
+    table: Any,
+    k: list[int],
+    methods: list[str],
+    *,
+    recipe: Any = None,
+    quasi: list[str] | None = None,
+    confidential: list[str] | None = None,
+    seed: int = 0,
+    progress: bool = False,
+) -> Comparison:
+    """Protect a table by several methods, for several k, and say what each loses and what risk it leaves.
+
+    Parameters
+    ----------
+    table : path or table
+    k : list of int
+    methods : list of str
+    recipe : Recipe, path or mapping, optional
+        Says roles and kinds; its k and its method are replaced. One with scenarios is refused, as each has its own k.
+    quasi, confidential : list of str
+        Instead of a recipe; the other columns are kept.
+    seed : int
+    progress : bool
+    """
+    from .pipeline import protect
+
+    chosen = recipe_to_look(table, recipe, quasi, confidential, None if recipe is not None else 5)
+    if chosen.scenarios:
+        raise CoterieError("Candidates differ in k, so scenarios, which have their own, are not compared.", "scenarios")
+    if not k or not methods:
+        raise CoterieError("Give at least one k and one method.", f"{len(k)} and {len(methods)}")
+    document = {n: v for n, v in chosen.as_dict().items() if n not in ("k", "method", "seed")}
+    candidates = []
+    with progress_.bar(progress, "comparing"):
+        for size in k:
+            for method in methods:
+                began = time.process_time()
+                release = protect(table, Recipe(**document, k=size, method=method, seed=seed))
+                seconds = time.process_time() - began
+                candidates.append(_candidate(release, method, size, seconds))
+    for candidate in candidates:
+        candidate["on_frontier"] = not any(_beats(other, candidate) for other in candidates)
+    return Comparison(candidates)
+
+
+def _candidate(release: Any, method: str, k: int, seconds: float) -> dict[str, Any]:
+    risk = release.measures["risk"]
+    if not release.verdict.ok:
+        raise PromiseError("A candidate must keep its promises.", f"{method}, k = {k}")
+    return {
+        "method": method,
+        "k": k,
+        "loss": release.loss,
+        "risk": risk["linkage"]["share"],
+        "largest_risk": risk["scenarios"][0]["after"]["largest_risk"],
+        "seconds": seconds,
+    }
+
+
+def _beats(a: dict[str, Any], b: dict[str, Any]) -> bool:
+    """Whether a loses no more at no more risk, and is better in one."""
+    no_worse = a["loss"] <= b["loss"] and a["largest_risk"] <= b["largest_risk"]
+    return bool(no_worse and (a["loss"] < b["loss"] or a["largest_risk"] < b["largest_risk"]))

@@ -1,0 +1,246 @@
+"""A release: the protected table, the check of its promises, and what there is to say about it."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._version import __version__
+from ..columns import Column
+from ..formats import Format
+from ..measures.measure import measure
+from ..measures.risk import Scenario
+from ..protection.grouping import Grouped
+from ..protection.proving import bound_of, losses
+from ..recipe import Recipe
+from ..verification import Verdict
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+_RELEASED = {
+    "numeric": "mean",
+    "integer": "rounded mean",
+    "ordinal": "median category",
+    "nominal": "mode",
+    "boolean": "mode",
+    "datetime": "mean date",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Story:
+    """How a release came about: what measures and reports are made from. It holds records, and stays in memory."""
+
+    input_name: str | None
+    input_records: int
+    input_columns: int
+    suppressed: int
+    blanked: int
+    before: Mapping[str, Column] = field(repr=False)
+    after: Mapping[str, Column] = field(repr=False)
+    weights: Floats | None = field(repr=False)
+    grouped: tuple[Grouped, ...] = field(repr=False)
+    strata: int
+    input_sha256: str | None = None
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Release:
+    """A table that keeps its recipe's promises.
+
+    Attributes
+    ----------
+    data
+        The protected table, in the container of the input.
+    recipe : Recipe
+        What was done, with the seed.
+    verdict : Verdict
+        The check of every promise, made on the data alone.
+    """
+
+    data: Any
+    recipe: Recipe
+    verdict: Verdict
+    _story: Story
+    _format: Format | None
+    _suffix: str
+
+    def __reduce__(self) -> Any:
+        """Refuse to be pickled: it knows the records as they were."""
+        raise TypeError("A Release holds the original records and is not pickled; save() writes the bundle.")
+
+    @property
+    def loss(self) -> float:
+        """100 SSE / SST of the quasi-identifiers that are microaggregated, over all groupings."""
+        sums = [losses(g) for g in self._story.grouped]
+        whole = sum(s["sst"] for s in sums)
+        return 100.0 * sum(s["sse"] for s in sums) / whole if whole else 0.0
+
+    @cached_property
+    def measures(self) -> dict[str, Any]:
+        """What was lost, what analysts will find, and what an intruder could: loss, utility, risk."""
+        story, recipe = self._story, self.recipe
+        scenarios = [
+            Scenario(name, tuple(dict.fromkeys((*recipe.within, *s.quasi))), s.k) for name, s in recipe.promises.items()
+        ]
+        seed = recipe.seed or 0
+        confidential = recipe.of_role("confidential")
+        return measure(
+            story.before, story.after, scenarios=scenarios, confidential=confidential, weights=story.weights, seed=seed
+        )
+
+    @cached_property
+    def facts(self) -> dict[str, Any]:
+        """All that there is to say, without a record's value: reports, JSON and text are made from it."""
+        story = self._story
+        return {
+            "coterie": __version__,
+            "created": datetime.date.today().isoformat(),
+            "recipe": self.recipe.as_dict(),
+            "input": {"name": story.input_name, "records": story.input_records, "columns": story.input_columns},
+            "output": {
+                "name": None,
+                "records": story.input_records - story.suppressed,
+                "columns": len(self.recipe.columns) - len(self.recipe.of_role("identifier")),
+                "suppressed": story.suppressed,
+                "blanked": story.blanked,
+                "shuffled": self.recipe.shuffle,
+            },
+            "columns": [self._column(name) for name in self.recipe.columns],
+            "groupings": [self._grouping(found) for found in story.grouped],
+            "verdict": self.verdict.facts(),
+            "measures": self.measures,
+            "notes": notes(self),
+        }
+
+    def _column(self, name: str) -> dict[str, Any]:
+        rule = self.recipe.columns[name]
+        before, after = self._story.before.get(name), self._story.after.get(name)
+        how = "as it was"
+        if rule.role == "identifier":
+            how = "dropped"
+        elif rule.role == "quasi" and name not in self.recipe.within:
+            how = "medoid" if self.recipe.centre == "medoid" else _RELEASED[str(rule.kind)]
+        elif rule.noise is not None:
+            how = "with noise in constant groups"
+        return {
+            "name": name,
+            "role": rule.role,
+            "kind": rule.kind,
+            "released": how,
+            "within": name in self.recipe.within,
+            "missing_before": None if before is None else int(before.missing.sum()),
+            "missing_after": None if after is None else int(after.missing.sum()),
+        }
+
+    def _grouping(self, found: Grouped) -> dict[str, Any]:
+        sizes, counts = np.unique(np.bincount(found.labels), return_counts=True)
+        effort = self.recipe.method.bound
+        return {
+            "name": found.component.name,
+            "quasi": list(found.component.quasi),
+            "k": found.component.k,
+            "method": self.recipe.method.name if self.recipe.guard.rule == "merge" else self.recipe.guard.rule,
+            "params": {n: list(v) if isinstance(v, tuple) else v for n, v in found.found.items()},
+            "groups": int(found.labels.max()) + 1,
+            "sizes": {str(s): int(c) for s, c in zip(sizes, counts, strict=True)},
+            **losses(found),
+            "loss_weighted": self._weighted(found),
+            "constant_records": found.constant,
+            "bound": None if effort == "none" else bound_of(found, effort),
+        }
+
+    def _weighted(self, found: Grouped) -> float | None:
+        """The loss with every record counted by its weight."""
+        w = self._story.weights
+        if w is None:
+            return None
+        total = np.bincount(found.labels, w)
+        means = np.column_stack([np.bincount(found.labels, w * found.X[:, j]) for j in range(found.X.shape[1])])
+        sse = float((w[:, None] * np.square(found.X - (means / total[:, None])[found.labels])).sum())
+        sst = float((w[:, None] * np.square(found.X - np.average(found.X, axis=0, weights=w))).sum())
+        return 100.0 * sse / sst if sst > 0 else 0.0
+
+    def save(
+        self, folder: str | Path, *, force: bool = False, format: str | None = None, progress: bool = False
+    ) -> Path:
+        """Write the bundle: data, recipe, manifest, verdict, public and internal report. Whole, or not at all.
+
+        Parameters
+        ----------
+        folder : path
+            Where it goes; it must not exist, unless `force`.
+        force : bool
+            Replace the folder.
+        format : {"csv", "parquet", "feather"}, optional
+            Of the data file; without, that of the input file, or Parquet.
+        progress : bool
+            Whether to show how far it is.
+        """
+        from .bundle import write_bundle
+
+        return write_bundle(self, Path(folder), force, format, progress)
+
+    def __str__(self) -> str:
+        """The facts in a few lines."""
+        from ..report.text import plain
+
+        return plain(self.facts)
+
+    __repr__ = __str__
+
+    def __rich__(self) -> Any:
+        """The facts for a terminal."""
+        from ..report.text import rich_table
+
+        return rich_table(self.facts)
+
+    def _repr_html_(self) -> str:
+        """The facts for a notebook."""
+        from html import escape
+
+        return f"<pre>{escape(str(self))}</pre>"
+
+
+def notes(release: Release) -> list[str]:
+    """What weakens the promise, or what analysts must know, in plain sentences."""
+    recipe, story = release.recipe, release._story
+    out = []
+    constant = sum(g.constant for g in story.grouped)
+    if constant:
+        out.append(
+            f"{constant:,} records are in groups in which a confidential column has a single value: whoever knows that "
+            "somebody is in such a group knows that value. l, t, noise or regroup in the recipe are remedies."
+        )
+    if len(recipe.scenarios) > 1 and len(story.grouped) > 1:
+        out.append(
+            "The scenarios were protected each on its own. An intruder who knows columns of several of them is not "
+            "covered by any."
+        )
+    if recipe.weights is not None and recipe.columns[recipe.weights.column].role == "other":
+        out.append("Sampling weights are released as they are. A rare weight can tell a record's stratum.")
+    if not recipe.shuffle:
+        out.append("Rows are in the order of the input, which may tell who they are.")
+    if recipe.centre == "medoid":
+        out.append("Every released combination of quasi-identifiers is that of a real record.")
+    if story.suppressed:
+        out.append(
+            f"{story.suppressed:,} records were left out, because too few were like them. Totals are smaller by them."
+        )
+    if story.blanked:
+        out.append(f"{story.blanked:,} values were blanked, because too few records had the same gaps.")
+    others = recipe.of_role("other")
+    if others:
+        out.append(
+            f"{len(others)} columns are released as they are. If an intruder knows one of them, the promise does not "
+            "hold against that."
+        )
+    return out

@@ -1,0 +1,66 @@
+"""Where a release begins: a table in memory or a file, with what is known of it."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ..errors import CoterieError
+from ..formats import Format, without_user_missing
+from ..formats import read as read_file
+from ..frames import Table, open_table
+
+
+@dataclass(frozen=True)
+class Opened:
+    """The table, and what is known of the file it comes from."""
+
+    table: Table
+    name: str | None = None
+    format: Format | None = None
+    suffix: str = ".parquet"
+    sha256: str | None = None
+    as_numbers: Table | None = None  # the same without the codes that mean missing
+
+    @property
+    def decimal(self) -> str:
+        """The decimal mark of numbers in text."""
+        mark = "." if self.format is None else self.format.details.get("decimal") or "."
+        return str(mark)
+
+    @property
+    def is_text(self) -> bool:
+        """Whether it is a file of texts, which spreadsheets open."""
+        return self.format is not None and self.format.kind == "csv"
+
+    def arrow(self, name: str) -> Any:
+        """A column to calculate with."""
+        return (self.as_numbers or self.table).arrow(name)
+
+
+def open_source(table: Any, options: Mapping[str, Any]) -> Opened:
+    """Open a table or a file; `options` are those of the file."""
+    if isinstance(table, (str, Path)):
+        path = Path(table)
+        read = read_file(path, options)
+        plain = open_table(read.table)
+        numbers = (
+            open_table(without_user_missing(read.table, read.format)) if read.format.kind in ("spss", "stata") else None
+        )
+        return Opened(plain, read.name, read.format, path.suffix.lower(), sha256(path), numbers)
+    if options:
+        what = "[file] says how a file is read, and this is a table in memory."
+        raise CoterieError(what, ", ".join(options), "leave these options out.")
+    opened = open_table(table)
+    if opened.records == 0:
+        raise CoterieError("The table must hold records.", "0")
+    return Opened(opened)
+
+
+def sha256(path: Path) -> str:
+    """The hash of a file."""
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -1,0 +1,194 @@
+"""The rooms between columns and a release: encoding, centres, strata, gaps; each against a literal twin."""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter, defaultdict
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from coterie.columns import Column
+from coterie.errors import PromiseError
+from coterie.protection.centres import centre_of_groups, medoids
+from coterie.protection.encoding import encode_columns
+from coterie.protection.gaps import blanked, patterns_of
+from coterie.protection.strata import merge_small, refuse_small, strata_of
+
+NAN = float("nan")
+
+
+def column(values, kind="numeric", categories=()):
+    numbers = np.array([NAN if v is None else v for v in values], dtype=float)
+    return Column("x", kind, numbers, tuple(categories))
+
+
+def distances(*columns):
+    X = encode_columns(columns)
+    return np.square(X[:, None] - X[None]).sum(axis=2)
+
+
+def test_a_mismatch_costs_one():
+    nominal = column([0, 1, 2, 0, None], "nominal", "abc")
+    np.testing.assert_allclose(distances(nominal)[0], [0, 1, 1, 0, 0.5])
+    boolean = column([0, 1, 0, None], "boolean", ("no", "yes"))
+    np.testing.assert_allclose(distances(boolean)[0], [0, 1, 0, 0.25])
+    two = column([0, 1], "nominal", "ab")
+    assert encode_columns([two]).shape == (2, 1)
+
+
+def test_numbers_are_standardized_over_what_is_there():
+    X = encode_columns([column([1e9 + 1, 1e9 + 3, None]), column([0, 2, 1], "ordinal", "abc")])
+    np.testing.assert_allclose(X[:, 0], [-1, 1, 0])
+    np.testing.assert_allclose(X[:, 1], np.array([-1, 1, 0]) * np.sqrt(1.5))
+    assert not encode_columns([column([None, None])]).any()
+
+
+values = st.one_of(st.none(), st.integers(-5, 5))
+tables = st.integers(1, 30).flatmap(
+    lambda n: st.tuples(
+        st.lists(values, min_size=n, max_size=n),
+        st.lists(st.integers(0, 4), min_size=n, max_size=n),
+        st.lists(st.integers(1, 5), min_size=n, max_size=n),
+    )
+)
+
+
+def members(numbers, labels, weights):
+    groups = defaultdict(list)
+    for x, g, w in zip(numbers, labels, weights, strict=True):
+        groups[g] += [(x, w)] if x is not None else []
+    return groups
+
+
+@given(tables)
+def test_means(table):
+    numbers, labels, weights = table
+    found = centre_of_groups(column(numbers), np.array(labels), np.array(weights, float), 0.0)
+    for g, group in members(numbers, labels, weights).items():
+        own = found[np.array(labels) == g]
+        if not group:
+            assert np.isnan(own).all()
+            continue
+        mean = Fraction(sum(x * w for x, w in group), sum(w for _, w in group))
+        np.testing.assert_allclose(own, float(mean), rtol=1e-14, atol=1e-15)
+        assert len(set(own)) == 1
+
+
+@given(tables)
+def test_medians_of_categories(table):
+    numbers, labels, weights = table
+    numbers = [None if x is None else x + 5 for x in numbers]
+    found = centre_of_groups(column(numbers, "ordinal", "abcdefghijk"), np.array(labels), np.array(weights, float), 1.0)
+    for g, group in members(numbers, labels, weights).items():
+        if group:
+            drawn = sorted(itertools.chain.from_iterable([x] * w for x, w in group))
+            assert set(found[np.array(labels) == g]) == {drawn[(len(drawn) - 1) // 2]}
+
+
+@given(tables)
+def test_most_frequent_categories(table):
+    numbers, labels, weights = table
+    numbers = [None if x is None else x + 5 for x in numbers]
+    found = centre_of_groups(column(numbers, "nominal", "abcdefghijk"), np.array(labels), np.array(weights, float), 1.0)
+    whole = Counter()
+    for x, w in zip(numbers, weights, strict=True):
+        whole[x] += w
+    for g, group in members(numbers, labels, weights).items():
+        if group:
+            often = Counter()
+            for x, w in group:
+                often[x] += w
+            best = min(often, key=lambda x: (-often[x], -whole[x], x))
+            assert set(found[np.array(labels) == g]) == {best}
+
+
+def test_offsets_and_rounding():
+    x = column([1e15 + 1, 1e15 + 2, 1e15 + 4])
+    labels = np.zeros(3, np.int64)
+    assert set(centre_of_groups(x, labels, None, 1.0)) == {1e15 + 2}
+    assert set(centre_of_groups(column([0.1, 0.1, 0.1]), labels, None, 0.0)) == {0.1}
+    assert set(centre_of_groups(column([0.12, 0.12, 0.13]), labels, None, 0.01)) == {0.12}
+    assert not np.signbit(centre_of_groups(column([-0.4, 0.3, 0.0]), labels, None, 1.0)).any()
+    assert set(centre_of_groups(column([1200, 1400, 1500]), labels, None, 1000.0)) == {1000.0}
+
+
+def test_a_medoid_is_a_record_of_its_group():
+    X = np.array([[0.0], [1.0], [5.0], [9.0], [9.0], [9.0]])
+    labels = np.array([0, 0, 0, 1, 1, 1])
+    assert medoids(X, labels).tolist() == [1, 1, 1, 3, 3, 3]
+
+
+def test_strata_tell_missing_from_values():
+    a = column([0, 0, None, None, 1], "nominal", "ab")
+    b = column([1.0, 1.0, 1.0, 2.0, 1.0])
+    strata = strata_of([a, b], 5)
+    assert [strata.tolist().count(s) for s in strata] == [2, 2, 1, 1, 1]
+    assert strata_of([], 3).tolist() == [0, 0, 0]
+
+
+def test_small_strata_are_refused_with_counts():
+    with pytest.raises(PromiseError, match=r"2 of 3 with fewer than k = 3, 3 records in all"):
+        refuse_small(np.array([0, 0, 0, 1, 2, 2]), 3, "what.", "hint.")
+    refuse_small(np.array([0, 0, 0]), 3, "what.", "hint.")
+
+
+def test_small_strata_join_the_nearest():
+    X = np.array([[0.0], [0.0], [0.0], [1.0], [10.0], [10.0], [10.0]])
+    strata = np.array([0, 0, 0, 1, 2, 2, 2])
+    assert merge_small(X, strata, 3).tolist() == [0, 0, 0, 0, 1, 1, 1]
+
+
+@given(st.lists(st.integers(0, 6), min_size=4, max_size=30), st.integers(2, 4))
+def test_merged_strata_have_k_records_and_stay_whole(labels, k):
+    strata = np.unique(labels, return_inverse=True)[1]
+    X = np.random.default_rng(len(labels)).normal(size=(len(labels), 2))
+    merged = merge_small(X, strata, k)
+    assert np.bincount(merged).min() >= k
+    for s in range(strata.max() + 1):
+        assert len(set(merged[strata == s])) == 1
+    large = np.flatnonzero(np.bincount(strata) >= k)
+    if len(large) == strata.max() + 1:
+        assert len(set(merged)) == len(large)
+
+
+patterns = st.integers(2, 4).flatmap(
+    lambda k: st.tuples(st.just(k), st.lists(st.tuples(*[st.booleans()] * 3), min_size=k, max_size=25))
+)
+
+
+@given(patterns)
+def test_gaps_that_are_filled_up(case):
+    k, gaps = case
+    missing = np.array(gaps)
+    X = np.random.default_rng(len(gaps)).normal(size=(len(gaps), 2))
+    out = blanked(missing, X, k)
+    assert np.bincount(patterns_of(out)).min() >= k
+    assert not np.any(missing & ~out)  # no gap is filled
+    if np.bincount(patterns_of(missing)).min() >= k:
+        np.testing.assert_array_equal(out, missing)
+
+
+def test_few_cells_are_blanked():
+    missing = np.zeros((20, 3), bool)
+    missing[:2, 0] = True  # two records with a gap: three more lend theirs, the nearest
+    X = np.arange(20.0)[:, None]
+    out = blanked(missing, X, 5)
+    assert out[:, 0].tolist() == [True] * 5 + [False] * 15
+    assert not out[:, 1:].any()
+    missing[10:16, :2] = True  # six with that gap and another: moving there costs two cells, not three
+    out = blanked(missing, X, 5)
+    assert out.sum() == missing.sum() + 2
+    assert out[:2, 1].all()
+
+
+@settings(max_examples=30)
+@given(patterns)
+def test_patterns(case):
+    _, gaps = case
+    found = patterns_of(np.array(gaps))
+    for i, j in itertools.combinations(range(len(gaps)), 2):
+        assert (found[i] == found[j]) == (gaps[i] == gaps[j])

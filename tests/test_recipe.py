@@ -1,0 +1,267 @@
+"""Recipes: all mistakes at once, with line and hint; TOML there and back; nothing without an effect."""
+
+from __future__ import annotations
+
+import pickle
+
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from coterie.errors import CoterieError
+from coterie.recipe import Recipe, RecipeError
+from coterie.recipe.draft import draft, look
+from coterie.recipe.lines import line_of
+
+AGE = {"role": "quasi", "kind": "integer"}
+SMALL = {"k": 5, "columns": {"age": AGE, "name": "identifier", "pay": {"role": "confidential", "kind": "numeric"}}}
+
+
+def mistakes(**changes):
+    with pytest.raises(RecipeError) as caught:
+        Recipe(**{**SMALL, **changes})
+    return [(".".join(m.path), m.what) for m in caught.value.mistakes]
+
+
+def columns(**more):
+    return {**SMALL["columns"], **more}
+
+
+def test_a_small_recipe():
+    recipe = Recipe(**SMALL)
+    assert recipe.quasi == ("age",)
+    assert recipe.of_role("identifier") == ("name",)
+    assert recipe.promises["all"].k == 5
+    assert Recipe.loads(recipe.dumps()) == recipe
+
+
+FULL = """\
+k = 3
+centre = "mean"
+shuffle = false
+seed = 7
+
+[method]
+name = "v-mdav"
+gamma = [0.0, 0.5]
+refine = "quick"
+bound = "fast"
+
+[strata]
+within = ["region"]
+small = "merge"
+
+[missing]
+policy = "own-value"
+small = "suppress"
+
+[weights]
+column = "w"
+
+[guard]
+regroup = true
+
+[file]
+delimiter = ";"
+decimal = ","
+formulas = "neutralize"
+
+[columns.region]
+role = "quasi"
+kind = "nominal"
+
+[columns."born on"]
+role = "quasi"
+kind = "datetime"
+format = "%d.%m.%Y"
+
+[columns.grade]
+role = "quasi"
+kind = "ordinal"
+order = ["low", "mid", "high"]
+
+[columns.size]
+role = "quasi"
+kind = "numeric"
+decimals = 1
+
+[columns.w]
+role = "other"
+
+[columns.illness]
+role = "confidential"
+kind = "nominal"
+l = 2
+t = 0.4
+
+[scenarios.neighbour]
+quasi = ["born on", "grade"]
+k = 4
+
+[scenarios.firm]
+quasi = ["size"]
+k = 3
+"""
+
+
+def test_everything_survives_the_way_through_toml():
+    recipe = Recipe.loads(FULL)
+    again = Recipe.loads(recipe.dumps())
+    assert again == recipe
+    assert recipe.method.params == {"gamma": [0.0, 0.5]}
+    assert recipe.file.options == {"delimiter": ";", "decimal": ","}
+    assert recipe.scenarios["neighbour"].quasi == ("born on", "grade")
+    assert recipe.within == ("region",)
+
+
+def test_all_mistakes_at_once_with_their_lines():
+    text = FULL.replace("gamma = [0.0, 0.5]", "gama = 1").replace('kind = "datetime"', 'kind = "dates"')
+    text = text.replace("k = 4", "k = 1").replace("l = 2", "l = 2\nnoise = 0.1").replace('column = "w"', 'column = "v"')
+    with pytest.raises(RecipeError) as caught:
+        Recipe.loads(text, "'r.toml'")
+    message = str(caught.value)
+    assert "5 mistakes in 'r.toml'" in message
+    lines = text.splitlines()
+    for key, value in {
+        "method.gama": "gama = 1",
+        "columns.born on.kind": 'kind = "dates"',
+        "weights.column": 'column = "v"',
+        "columns.illness.noise": "noise = 0.1",
+        "scenarios.neighbour.k": "k = 1",
+    }.items():
+        assert f"line {lines.index(value) + 1}, {key}" in message
+    assert pickle.loads(pickle.dumps(caught.value)).what == caught.value.what
+
+
+@pytest.mark.parametrize(
+    ("changes", "path"),
+    [
+        ({"k": 1}, "k"),
+        ({"k": "5"}, "k"),
+        ({"k": True}, "k"),
+        ({"sed": 1}, "sed"),
+        ({"seed": -1}, "seed"),
+        ({"shuffle": "no"}, "shuffle"),
+        ({"centre": "mode"}, "centre"),
+        ({"method": "mdaw"}, "method.name"),
+        ({"method": "individual-ranking"}, "method.name"),
+        ({"method": "2-mu-approx"}, "method.name"),
+        ({"method": {"name": "mdav", "gamma": 1}}, "method.gamma"),
+        ({"missing": "drop"}, "missing.policy"),
+        ({"missing": {"policy": "group", "small": "merge"}}, "missing.small"),
+        ({"missing": "group", "centre": "medoid"}, "centre"),
+        ({"strata": "age"}, "strata.within"),
+        ({"strata": ["age"]}, "strata.within"),
+        ({"strata": ["name"]}, "strata.within"),
+        ({"weights": "pay"}, "weights.column"),
+        ({"weights": "nothing"}, "weights.column"),
+        ({"guard": {"rule": "k-first"}}, "guard.rule"),
+        ({"guard": 3}, "guard.rule"),
+        ({"scenarios": {"a": {"quasi": ["pay"], "k": 5}}}, "scenarios.a.quasi"),
+        ({"scenarios": {"a": {"quasi": ["age"], "k": 4}}}, "scenarios.a.k"),
+        ({"scenarios": {"a": {"quasi": ["age"]}}}, "scenarios.a.k"),
+        ({"columns": {}}, "columns"),
+        ({"columns": {"age": "other"}}, "columns"),
+        ({"columns": columns(x={"role": "quasi"})}, "columns.x.kind"),
+        ({"columns": columns(x={"kind": "numeric"})}, "columns.x.role"),
+        ({"columns": columns(x={"role": "quasi", "kind": "ordinal"})}, "columns.x.order"),
+        ({"columns": columns(x={"role": "quasi", "kind": "nominal", "order": ["a"]})}, "columns.x.order"),
+        ({"columns": columns(x={"role": "quasi", "kind": "ordinal", "order": ["a", "a"]})}, "columns.x.order"),
+        ({"columns": columns(x={"role": "identifier", "kind": "nominal"})}, "columns.x.kind"),
+        ({"columns": columns(x={"role": "quasi", "kind": "integer", "decimals": 1})}, "columns.x.decimals"),
+        ({"columns": columns(x={"role": "quasi", "kind": "integer", "format": "%d"})}, "columns.x.format"),
+        ({"columns": columns(x={"role": "other", "t": 0.1})}, "columns.x.t"),
+        ({"columns": columns(x={"role": "confidential", "kind": "nominal", "t": 1.5})}, "columns.x.t"),
+        ({"columns": columns(x={"role": "confidential", "kind": "nominal", "l": 1})}, "columns.x.l"),
+        ({"columns": columns(x={"role": "confidential", "kind": "nominal", "noise": 0.1})}, "columns.x.noise"),
+        ({"columns": columns(x={"role": "confidential", "kind": "nominal", "knid": 1})}, "columns.x.knid"),
+    ],
+)
+def test_a_mistake_is_found_where_it_is(changes, path):
+    assert path in [where for where, _ in mistakes(**changes)]
+
+
+def test_a_column_in_no_scenario():
+    two = {"age": AGE, "size": AGE}
+    found = mistakes(columns=two, scenarios={"a": {"quasi": ["age"], "k": 5}})
+    assert found == [("columns.size", "Every quasi-identifier must be in a scenario.")]
+
+
+def test_names_of_the_table():
+    recipe = Recipe(**SMALL)
+    recipe.check_columns(["pay", "age", "name"])
+    with pytest.raises(RecipeError) as caught:
+        recipe.check_columns(["age", "nam", "pay", "town"])
+    assert [m.path[-1] for m in caught.value.mistakes] == ["nam", "town", "name"]
+    assert "did you mean 'nam'" in str(caught.value)
+
+
+def test_files_that_are_none(tmp_path):
+    with pytest.raises(CoterieError, match="cannot be read"):
+        Recipe.load(tmp_path / "no.toml")
+    (tmp_path / "bad.toml").write_bytes(b"k = \xff")
+    with pytest.raises(CoterieError, match="UTF-8"):
+        Recipe.load(tmp_path / "bad.toml")
+    (tmp_path / "bad.toml").write_text("k = = 3")
+    with pytest.raises(CoterieError, match=r"TOML.*line 1"):
+        Recipe.load(tmp_path / "bad.toml")
+    Recipe(**SMALL).save(tmp_path / "good.toml")
+    assert Recipe.load(tmp_path / "good.toml") == Recipe(**SMALL)
+
+
+def test_lines():
+    text = '# c\n[columns.a]\nrole = "quasi"\n[columns]\n"b c" = {role = "other", kind = 3}\nd.role = 1\n'
+    assert line_of(text, ("columns", "a", "role")) == 3
+    assert line_of(text, ("columns", "a", "kind")) == 2
+    assert line_of(text, ("columns", "b c", "kind")) == 5
+    assert line_of(text, ("columns", "d", "role")) == 6
+    assert line_of(text, ("nowhere",)) is None
+
+
+@pytest.mark.parametrize(
+    ("values", "kind"),
+    [
+        (["1", "2", None], "integer"),
+        (["00123", "00456"], "nominal"),
+        (["1.5", "2", "-3e2"], "numeric"),
+        (["1,5", "2"], "nominal"),
+        (["2024-01-02", "1999-12-31"], "datetime"),
+        (["2024-01-02 10:00", "1999-12-31 11:30"], "datetime"),
+        (["yes", "no", "no"], "boolean"),
+        (["0", "1"], "integer"),
+        (["a", "b", "c"], "nominal"),
+        ([1.5, float("nan")], "numeric"),
+        ([True, None], "boolean"),
+        ([None, None], "nominal"),
+    ],
+)
+def test_what_a_column_looks_like(values, kind):
+    assert look(pa.array(values, pa.string() if values == [None, None] else None)).kind == kind
+
+
+def test_a_draft_is_a_recipe_that_names_every_column_and_quotes_no_value():
+    table = {
+        "name": pa.array(["Ann Xylo", "Bob Yttr", "Cid Zorg"]),
+        "age": pa.array([31, 42, 42]),
+        "odd \"name\" = 'x'": pa.array(["secretvalue", "b", "b"]),
+        "diagnosis": pa.array(["flu", "flu", None]),
+        "level": pa.DictionaryArray.from_arrays([0, 1, 1], pa.array(["low", "high"]), ordered=True),
+    }
+    text = draft({name: look(array) for name, array in table.items()}, 3)
+    assert "secretvalue" not in text
+    assert "Xylo" not in text
+    recipe = Recipe.loads(text)
+    assert set(recipe.columns) == set(table)
+    assert recipe.columns["name"].role == "identifier"
+    assert recipe.columns["diagnosis"].role == "confidential"
+    assert recipe.columns["level"].order == ("low", "high")
+    assert "1 missing" in text
+
+
+@given(
+    st.dictionaries(st.text(min_size=1, max_size=8), st.sampled_from(["identifier", "other"]), min_size=1, max_size=4)
+)
+def test_any_names_survive(names):
+    recipe = Recipe(k=2, columns={**names, "q": AGE})
+    assert Recipe.loads(recipe.dumps()) == recipe
