@@ -117,6 +117,7 @@ ALLOWED = {
     "tables": {"errors"},
     "encode": set(),
     "files": {"errors"},
+    "formats": {"formats", "errors"},
     "aggregate": {"errors", "tables"},
     "bound": set(),
     "proof": {"algorithms.bounds", "algorithms.limits", "bound", "errors", "measures", "progress"},

@@ -1,0 +1,140 @@
+"""Files in and out of a release: a file is read as it stands, and a release is written in the same format."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from ..errors import CoterieError
+from .base import KINDS, NAMES, SUFFIXES, Format, Source, kind_of
+from .formulas import formulas, neutralize
+
+__all__ = [
+    "KINDS",
+    "SUFFIXES",
+    "Format",
+    "Source",
+    "detect",
+    "formulas",
+    "neutralize",
+    "read",
+    "without_user_missing",
+    "write",
+]
+
+
+def read(path: Path, options: Mapping[str, Any] | None = None) -> Source:
+    """Read a file into a pyarrow table; its suffix says the format.
+
+    Parameters
+    ----------
+    path : Path
+        A CSV file (.csv .tsv .tab .txt), Parquet (.parquet .pq), Arrow or Feather (.arrow .ipc .feather), SPSS (.sav
+        .zsav), Stata (.dta), SAS (.sas7bdat .xpt).
+    options : mapping, optional
+        For CSV alone: `delimiter`, `quote` ('' for none), `encoding`, `decimal` ("." or ","), `header`, `names`
+        (without a header), `missing` (texts that mean missing; [""] unless given). What is not given is detected. For
+        SPSS, Stata and SAS: `encoding`.
+
+    Returns
+    -------
+    Source
+        All columns of a CSV file are text. What a program noted beside the data (the index of a frame, file labels,
+        notes) stays behind. In an SPSS or Stata file, user-missing values are in the table: see
+        `without_user_missing`.
+
+    Raises
+    ------
+    CoterieError
+        The file is not of its format, in words that quote no value.
+    """
+    kind = kind_of(Path(path))
+    if kind == "csv":
+        from . import text
+
+        return text.read(Path(path), options)
+    if kind in ("parquet", "arrow"):
+        from . import columnar
+
+        return columnar.read(Path(path), kind, options)
+    from . import statistical
+
+    return statistical.read(Path(path), kind, options)
+
+
+def detect(path: Path, options: Mapping[str, Any] | None = None) -> Format:
+    """The format of a file, as `read` would find it.
+
+    Parameters
+    ----------
+    path, options
+        As for `read`.
+
+    Returns
+    -------
+    Format
+    """
+    kind = kind_of(Path(path))
+    if kind in ("parquet", "arrow"):
+        from . import columnar
+
+        return columnar.detect(Path(path), kind, options)
+    return read(path, options).format
+
+
+def write(table: Any, format: Format, path: Path) -> None:
+    """Write a table in a format, to the disk, for the owner's eyes only.
+
+    The same table and format give the same bytes (with the same versions of the libraries).
+
+    Parameters
+    ----------
+    table : pyarrow.Table
+    format : Format
+        Whatever it says of columns that the table lacks is left out.
+    path : Path
+        The file to make or replace. It has the rights 0600, and is gone if anything fails.
+
+    Raises
+    ------
+    CoterieError
+        The format cannot hold the table, or the file cannot be written.
+    """
+    if format.kind == "csv":
+        from . import text
+
+        text.write(table, format, Path(path))
+    elif format.kind in ("parquet", "arrow"):
+        from . import columnar
+
+        columnar.write(table, format, Path(path))
+    elif format.kind in NAMES:
+        from . import statistical
+
+        statistical.write(table, format, Path(path))
+    else:
+        raise CoterieError(f"The kind of a format must be one of {', '.join(KINDS)}.", f"'{format.kind}'")
+
+
+def without_user_missing(table: Any, format: Format, columns: list[str] | None = None) -> Any:
+    """The table with nulls for what its file declares as missing: SPSS missing values, .a to .z of Stata.
+
+    A column to calculate with needs this, or a code such as 999 would be taken for a value.
+
+    Parameters
+    ----------
+    table : pyarrow.Table
+    format : Format
+    columns : list of str, optional
+        All, unless given.
+
+    Returns
+    -------
+    pyarrow.Table
+    """
+    if format.kind not in ("spss", "stata"):
+        return table
+    from . import statistical
+
+    return statistical.without_user_missing(table, format, columns)

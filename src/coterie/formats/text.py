@@ -1,0 +1,380 @@
+"""CSV and its kin: every column is read as text, as it stands, and written likewise."""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import io
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from ..errors import CoterieError
+from . import dialect
+from .base import (
+    BATCH,
+    Format,
+    Source,
+    attempt,
+    check_columns,
+    check_options,
+    content,
+    is_text,
+    large,
+    plain_text,
+    privately,
+)
+
+OPTIONS = ("delimiter", "quote", "encoding", "decimal", "header", "names", "missing")
+# One number, or several with spaces between them, as in a file without a delimiter that is known here.
+_NUMBERS = re.compile(r"\s*[+-]?(\d+([.,]\d*)?|[.,]\d+)([eE][+-]?\d+)?(\s+[+-]?[\d.,]+([eE][+-]?\d+)?)*\s*")
+_MARKS = {codecs.BOM_UTF8: "utf-8", codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-be"}
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """How a CSV file is written.
+
+    Attributes
+    ----------
+    delimiter, quote : str
+        One ASCII character each; no quote: nothing is quoted.
+    encoding : str
+    bom : bool
+        Whether the file starts with a byte order mark.
+    decimal : str
+        "." or ",": how numbers are written in the file, as far as one can tell.
+    header : bool
+        Whether the first line holds the names.
+    missing : tuple of str
+        The texts that mean missing; the first is written.
+    newline : str
+    final_newline : bool
+    """
+
+    delimiter: str = ","
+    quote: str = '"'
+    encoding: str = "utf-8"
+    bom: bool = False
+    decimal: str = "."
+    header: bool = True
+    missing: tuple[str, ...] = ("",)
+    newline: str = "\n"
+    final_newline: bool = True
+
+    def format(self) -> Format:
+        """The dialect as a format."""
+        return Format("csv", {**asdict(self), "missing": list(self.missing)})
+
+    @classmethod
+    def of(cls, format: Format) -> Dialect:
+        """The dialect that a format says."""
+        known = {f: v for f, v in format.details.items() if f in cls.__dataclass_fields__}
+        if len(known) < len(format.details):
+            unknown = [f"'{f}'" for f in format.details if f not in known]
+            raise CoterieError("The details of a CSV format must be those of a dialect.", ", ".join(unknown))
+        if "missing" in known:
+            known["missing"] = tuple(known["missing"])
+        made = cls(**known)
+        _check_choices(asdict(made))
+        return made
+
+
+def read(path: Path, options: Mapping[str, Any] | None = None) -> Source:
+    """Read a CSV file, each column as text."""
+    given = _checked(options)
+    data, made, names, shape = _look(path, given)
+    body = memoryview(data)[shape.body : shape.end] if made.header else memoryview(data)[: shape.end]
+    table, reason = attempt(_parse, body, names, made, shape)
+    if reason is not None:
+        raise CoterieError(f"'{path}' cannot be read as CSV.", reason or None)
+    records = shape.records - made.header
+    if table.num_rows != records:  # the scan and the parser must agree, or neither is believed
+        raise CoterieError(f"'{path}' cannot be read as CSV.", f"{table.num_rows} records where there are {records}")
+    if "decimal" not in given:
+        made = replace(made, decimal=_decimal(table, data, made.delimiter))
+    return Source(table, made.format(), path.name)
+
+
+def detect(path: Path, options: Mapping[str, Any] | None = None) -> Format:
+    """The dialect of a CSV file."""
+    return read(path, options).format
+
+
+def _look(path: Path, given: dict[str, Any]) -> tuple[bytes, Dialect, list[str], dialect.Shape]:
+    """The text of a file, its dialect, its names and its shape."""
+    data, encoding, bom = dialect.decoded(content(path), given.get("encoding"))
+    if not data.strip(b"\r\n"):
+        raise CoterieError("The input must not be empty.", f"'{path}' with no text in it")
+    if b"\0" in data:
+        got = f"a NUL byte in line {dialect.line_of(data, data.index(0))}"
+        raise CoterieError("A CSV file must hold text.", got, "is it a spreadsheet, packed, or in UTF-16 without mark?")
+    quote = given.get("quote", '"')
+    named = "\t" if path.suffix.lower() in (".tsv", ".tab") else None
+    delimiter = given.get("delimiter") or dialect.delimiter_of(data, quote, named)
+    shape = dialect.shape_of(data, delimiter, quote)
+    header = given.get("header", "names" not in given)
+    names = list(given["names"]) if not header else _names(shape.header, delimiter, quote)
+    if header and "header" not in given and any(_NUMBERS.fullmatch(name) for name in names):
+        got = "a number among them, as if it were the first record"
+        hint = "add a line with names; if these are the names, say header = true."
+        raise CoterieError("The first line of a CSV file must hold the column names.", got, hint)
+    if len(names) != shape.fields:
+        raise CoterieError("There must be a name for each column.", f"{len(names)} names for {shape.fields} columns")
+    check_columns(names, shape.records - header, path)
+    made = Dialect(
+        delimiter, quote, encoding, bom, given.get("decimal", "."), header, tuple(given.get("missing", ("",))),
+        shape.newline, shape.final_newline,
+    )  # fmt: skip
+    return data, made, names, shape
+
+
+def _names(header: bytes, delimiter: str, quote: str) -> list[str]:
+    text = header.decode("utf-8")
+    if not quote:
+        return text.split(delimiter)
+    old = csv.field_size_limit(max(len(text) + 1, csv.field_size_limit()))
+    try:
+        return next(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, quotechar=quote), [""])
+    finally:
+        csv.field_size_limit(old)
+
+
+def _checked(options: Mapping[str, Any] | None) -> dict[str, Any]:
+    """The options that were given, or what is wrong with them."""
+    given = {name: value for name, value in check_options(options, OPTIONS, "csv").items() if value is not None}
+    if (options or {}).get("quote", '"') is None:
+        given["quote"] = ""  # nothing is quoted
+    _check_choices(given)
+    if "names" in given:
+        if given.get("header", False):
+            raise CoterieError("Names are for files without a header.", "names and header = true")
+        if not isinstance(given["names"], (list, tuple)) or not all(isinstance(n, str) for n in given["names"]):
+            raise CoterieError("The names must be a list of texts.", type(given["names"]).__name__)
+    elif given.get("header") is False:
+        raise CoterieError("A file without a header needs names.", "header = false", 'say names = ["…", …].')
+    return given
+
+
+def _check_choices(given: Mapping[str, Any]) -> None:
+    for name in ("delimiter", "quote"):
+        value = given.get(name, ",")
+        fine = isinstance(value, str) and len(value) == 1 and value.isascii() and value not in "\r\n\0"
+        if not fine and not (name == "quote" and value == ""):
+            raise CoterieError(f"The {name} must be one ASCII character.", f"{value!r}")
+    if given.get("delimiter", ",") == given.get("quote", '"'):
+        raise CoterieError("Delimiter and quote must differ.", f"{given['delimiter']!r} for both")
+    if given.get("decimal", ".") not in (".", ","):
+        raise CoterieError("The decimal mark must be '.' or ','.", f"{given['decimal']!r}")
+    if not isinstance(given.get("header", True), bool):
+        raise CoterieError("header must be true or false.", f"{given['header']!r}")
+    if "encoding" in given:
+        if not isinstance(given["encoding"], str):
+            raise CoterieError("The encoding must be a name.", type(given["encoding"]).__name__)
+        dialect.codec_name(given["encoding"])
+    missing = given.get("missing", ("",))
+    if not isinstance(missing, (list, tuple)) or not all(isinstance(m, str) and len(m) < 100 for m in missing):
+        raise CoterieError("The markers of missing values must be a list of short texts.", type(missing).__name__)
+
+
+def _parse(body: memoryview, names: list[str], made: Dialect, shape: dialect.Shape) -> Any:
+    import pyarrow as pa
+    from pyarrow import csv as arrow_csv
+
+    block = max(1 << 22, 2 * shape.longest)
+    return arrow_csv.read_csv(
+        pa.BufferReader(pa.py_buffer(body)),
+        arrow_csv.ReadOptions(column_names=names, block_size=min(block, (1 << 31) - 1)),
+        arrow_csv.ParseOptions(
+            delimiter=made.delimiter,
+            quote_char=made.quote or False,
+            newlines_in_values=shape.broken,
+            ignore_empty_lines=shape.fields > 1,  # in a single column, an empty line is a value
+        ),
+        arrow_csv.ConvertOptions(
+            column_types={name: pa.string() for name in names},
+            null_values=list(made.missing),
+            strings_can_be_null=True,
+            quoted_strings_can_be_null=True,  # programs that quote everything quote what is missing, too
+            check_utf8=False,  # done
+        ),
+    )
+
+
+def _decimal(table: Any, data: bytes, delimiter: str) -> str:
+    """A decimal comma only if numbers have it, none has a point, and it does not part the fields."""
+    import pyarrow.compute as pc
+
+    if delimiter == "," or b"," not in data:
+        return "."
+    comma = False
+    for column in table.columns:
+        if pc.any(pc.match_substring_regex(column, r"\A-?\d+\.\d+\z")).as_py():
+            return "."
+        comma = comma or bool(pc.any(pc.match_substring_regex(column, r"\A-?\d+,\d+\z")).as_py())
+    return "," if comma else "."
+
+
+def write(table: Any, format: Format, path: Path) -> None:
+    """Write a table as a CSV file of this dialect."""
+    made = Dialect.of(format)
+    columns = [_as_text(name, table.column(i), made) for i, name in enumerate(table.column_names)]
+    pieces = _pieces(table.column_names, columns, made)
+    failed: list[bool] = []
+
+    def save() -> None:
+        encoder = codecs.getincrementalencoder(made.encoding)()
+        with open(path, "wb") as file:
+            file.write(next((mark for mark, name in _MARKS.items() if made.bom and name == made.encoding), b""))
+            for piece in pieces:
+                try:
+                    file.write(piece if made.encoding == "utf-8" else encoder.encode(str(piece, "utf-8")))
+                except UnicodeEncodeError:  # it holds the text
+                    failed.append(True)
+                    return
+            file.write(encoder.encode("", final=True))
+
+    privately(path, save)
+    if failed:
+        path.unlink(missing_ok=True)
+        _raise_unencodable(table.column_names, columns, made.encoding)
+
+
+def _raise_unencodable(names: list[str], columns: list[Any], encoding: str) -> None:
+    for name, column in zip(names, columns, strict=True):
+        count = sum(not _encodes(text, encoding) for text in column.unique().to_pylist() if text is not None)
+        if count or not _encodes(name, encoding):
+            got = f"{count} texts in column '{name}' that have no form in it"
+            raise CoterieError(f"The file must be written in its encoding, {encoding}.", got, "use utf-8.")
+    raise CoterieError(f"The file must be written in its encoding, {encoding}.")
+
+
+def _encodes(text: str, encoding: str) -> bool:
+    try:
+        text.encode(encoding)
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _as_text(name: str, column: Any, made: Dialect) -> Any:
+    """A column as the text of its fields, with quotes where needed; null where missing."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if not is_text(column.type):
+        return _number_text(name, plain_text(column), made)
+    column = plain_text(column).cast(pa.large_string())
+    if "" in made.missing:  # there, an empty text and nothing are the same
+        column = pc.if_else(pc.equal(column, large("")), pa.scalar(None, pa.large_string()), column)
+    markers = [m for m in made.missing if m]
+    clash = pc.sum(pc.is_in(column, value_set=pa.array(markers, pa.large_string()))).as_py() if markers else 0
+    if clash:
+        got = f"{clash} such texts in column '{name}'"
+        raise CoterieError("A text must not be one of those that mean missing.", got, "choose another marker.")
+    if column.null_count and not made.missing:
+        raise CoterieError("There must be a text that means missing.", f"missing values in column '{name}'")
+    return _quoted(name, column, made)
+
+
+def _quoted(name: str, column: Any, made: Dialect) -> Any:
+    import pyarrow.compute as pc
+
+    special = pc.match_substring_regex(
+        column, _any_of(made.delimiter + made.quote + "\r\n\ufeff")
+    )  # the last would be a mark at the start
+    count = pc.sum(special).as_py()
+    if not count:
+        return column
+    if not made.quote:
+        got = f"{count} texts of column '{name}' with a delimiter or a line break"
+        raise CoterieError("Without a quote, a field must hold no delimiter and no line break.", got)
+    mark = large(made.quote)
+    inner = pc.replace_substring(column, made.quote, made.quote * 2)
+    return pc.if_else(special, pc.binary_join_element_wise(mark, inner, mark, large("")), column)
+
+
+def _any_of(characters: str) -> str:
+    return "[" + "".join(f"\\x{{{ord(c):x}}}" for c in characters) + "]"
+
+
+def _number_text(name: str, column: Any, made: Dialect) -> Any:
+    """Numbers, booleans, dates and times as text: the shortest that reads back as the same."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    kind, is_a = column.type, pa.types
+    if is_a.is_floating(kind):
+        text = _float_text(name, column)
+    elif is_a.is_null(kind) or any(
+        test(kind) for test in (is_a.is_integer, is_a.is_boolean, is_a.is_date, is_a.is_time, is_a.is_decimal)
+    ):
+        text = column.cast(pa.large_string())
+    elif is_a.is_timestamp(kind):
+        text = pc.replace_substring_regex(column.cast(pa.large_string()), r"(\.\d*?)0+(\D.*)?\z", r"\1\2")
+        text = pc.replace_substring_regex(text, r"\.(\D.*)?\z", r"\1")
+    else:
+        raise CoterieError("A CSV file can hold texts, numbers, booleans, dates and times.", f"{kind} in '{name}'")
+    if made.decimal == "," and (is_a.is_floating(kind) or is_a.is_decimal(kind)):
+        text = pc.replace_substring(text, ".", ",")
+    if text.null_count and not made.missing:
+        raise CoterieError("There must be a text that means missing.", f"missing values in column '{name}'")
+    return _quoted(name, text, made)
+
+
+def _float_text(name: str, column: Any) -> Any:
+    """Arrow's text is the shortest, but it takes to powers of ten early: there, Python's."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if pc.any(pc.is_inf(column)).as_py():
+        raise CoterieError("Numbers must be finite.", f"infinite ones in column '{name}'")
+    column = pc.if_else(pc.is_nan(column), pa.scalar(None, column.type), column)
+    column = pc.if_else(pc.equal(column, pa.scalar(0, column.type)), pa.scalar(0, column.type), column)  # no -0
+    text = column.cast(pa.large_string())
+    powers = pc.fill_null(pc.match_substring(text, "e"), False)
+    if pc.any(powers).as_py() and column.type == pa.float64():
+        ours = pa.array([repr(x).removesuffix(".0") for x in column.filter(powers).to_pylist()], pa.large_string())
+        text = pc.replace_with_mask(_whole(text), _whole(powers), ours)
+    return text
+
+
+def _whole(column: Any) -> Any:
+    return column.combine_chunks() if hasattr(column, "combine_chunks") else column
+
+
+def _pieces(names: list[str], columns: list[Any], made: Dialect) -> Iterator[Any]:
+    """The bytes of the file in UTF-8, some thousand records at a time."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    newline = large(made.newline)
+    if made.header:
+        heads = [_quoted("", pa.chunked_array([pa.array([n], pa.large_string())]), made)[0].as_py() for n in names]
+        yield (made.delimiter.join(heads) + made.newline).encode("utf-8")
+    null = _quoted("", pa.chunked_array([pa.array(list(made.missing[:1]), pa.large_string())]), made)
+    null_text = null[0] if made.missing else large("")
+    table = pa.table([pc.fill_null(c, null_text) for c in columns], names=[str(i) for i in range(len(names))])
+    left = table.num_rows
+    for start in range(0, table.num_rows, BATCH):
+        part = table.slice(start, BATCH).combine_chunks()
+        left -= part.num_rows
+        fields = [_whole(c) for c in part.columns]
+        lines = pc.binary_join_element_wise(*fields, large(made.delimiter))
+        lines = pc.binary_join_element_wise(lines, newline, large(""))
+        text = _bytes(lines)
+        if not left and not made.final_newline:
+            text = text[: -len(made.newline)]
+            if not fields[-1][-1].as_py() and len(fields) == 1 and made.quote:
+                text = bytes(text) + (made.quote * 2).encode()  # else the last record would be no record
+        yield text
+
+
+def _bytes(lines: Any) -> Any:
+    """The texts of an array, one after the other, as they lie in memory."""
+    import numpy as np
+
+    offsets = np.frombuffer(lines.buffers()[1], np.int64)[lines.offset : lines.offset + len(lines) + 1]
+    return memoryview(lines.buffers()[2])[offsets[0] : offsets[-1]]
