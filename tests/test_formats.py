@@ -117,6 +117,12 @@ def test_what_the_dialect_says(tmp_path):
     assert read(saved(tmp_path, b'a,b\n"1,5",x\n')).format.details["decimal"] == "."
 
 
+def test_a_source_shows_no_record(tmp_path):
+    source = read(saved(tmp_path, b"a,b\n1,%b\n" % SECRET.encode()))
+    assert SECRET not in repr(source) + str(source)
+    assert "table.csv" in repr(source)
+
+
 def test_options(tmp_path):
     assert columns_of(tmp_path, b"a,b\n1,\xe9\n", encoding="cp1252") == {"a": ["1"], "b": ["é"]}
     assert columns_of(tmp_path, b"a,b\nNA,\n-,NA\n", missing=["NA", "-"]) == {"a": [None, None], "b": ["", None]}
@@ -533,6 +539,7 @@ def test_categories_in_several_chunks(tmp_path):
         ("t.dta", b"<stata_dta>" + NO * 99, "cannot be read as Stata"),
         ("t.xpt", b"HEADER RECORD*******LIBRARY" + NO * 99, "cannot be read as SAS transport"),
         ("t.sas7bdat", NO * 99, "its name says, SAS"),
+        ("t.sas7bdat", b"\0" * 12 + b"\xc2\xea\x81\x60" + NO * 99, "cannot be read as SAS"),
     ],
 )
 @needs_pyreadstat

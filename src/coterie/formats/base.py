@@ -66,9 +66,9 @@ class Format:
 
 @dataclass(frozen=True)
 class Source:
-    """A file that was read: its table (of pyarrow), its format, its name."""
+    """A file that was read: its table (of pyarrow, and not shown), its format, its name."""
 
-    table: Any
+    table: Any = field(repr=False)
     format: Format
     name: str
 

@@ -225,6 +225,8 @@ def _records(data: bytes, delimiter: str, quote: str, whole: bool) -> Iterator[t
     """
     array = np.frombuffer(data, np.uint8)
     odd, carried = 0, 0  # quotes and delimiters of the record that a block's end cuts
+    quote = quote if quote.encode() in data else ""  # most files have none, nor carriage returns: look once
+    returns = b"\r" in data
     for start in range(0, len(array), _BLOCK):
         block = array[start : start + _BLOCK]
         quotes = np.flatnonzero(block == ord(quote)) + start if quote else np.empty(0, np.int64)
@@ -233,7 +235,8 @@ def _records(data: bytes, delimiter: str, quote: str, whole: bool) -> Iterator[t
         marks = np.flatnonzero(block == ord(delimiter)) + start
         ends = breaks[_outside(breaks, quotes, odd)]
         marks = marks[_outside(marks, quotes, odd)]
-        broken = len(ends) < len(breaks) or _check_returns(data, array, block, start, quotes, odd)
+        held = returns and _check_returns(data, array, block, start, quotes, odd)
+        broken = held or len(ends) < len(breaks)
         until = np.searchsorted(marks, ends)
         counts = np.diff(np.concatenate([[-carried], until]))
         carried = len(marks) - int(until[-1]) if len(ends) else carried + len(marks)

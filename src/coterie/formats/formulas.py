@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .base import is_text, large
+from .base import is_text, large, plain_text
 
 _SIGNS = "[=+\\-@\\t\\r\\n＝＋－＠]"  # full-width forms: some programs fold them
 # One sign alone (a dash for "none") runs nothing.
@@ -74,9 +74,12 @@ def _risky(column: Any) -> Any:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    if pa.types.is_dictionary(column.type):
+    column = plain_text(column)
+    if not pa.types.is_string(column.type):
         column = column.cast(pa.large_string())
-    risky = pc.match_substring_regex(column, _RISKY)
+    risky = pc.fill_null(pc.match_substring_regex(column, _RISKY), False)
+    if not pc.any(risky).as_py():
+        return risky
     harmless = pc.or_(pc.match_substring_regex(column, _NUMBER), pc.match_substring_regex(column, _DATE))
     return pc.fill_null(pc.and_not(risky, harmless), False)
 

@@ -32,7 +32,11 @@ from .base import (
 )
 from .moments import clock_of, default_format, from_numbers, is_moment, to_numbers
 
-_MAGIC = {"spss": (b"$FL2", b"$FL3"), "xport": (b"HEADER RECORD*******LIB",), "sas7bdat": (b"\0" * 12,)}
+_MAGIC = {
+    "spss": (b"$FL2", b"$FL3"),
+    "xport": (b"HEADER RECORD*******LIB",),
+    "sas7bdat": (b"\0" * 12 + b"\xc2\xea\x81\x60",),
+}
 _RELEASES = {119: 15, 118: 14, 117: 13, 115: 12, 114: 10}  # of the dta format, and what pyreadstat calls them
 _NAN = 0x7FF8_0000_0000_0000
 _LETTERS = 0xFF

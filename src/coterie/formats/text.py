@@ -321,7 +321,8 @@ def _number_text(name: str, column: Any, made: Dialect) -> Any:
         text = pc.replace_substring(text, ".", ",")
     if text.null_count and not made.missing:
         raise CoterieError("There must be a text that means missing.", f"missing values in column '{name}'")
-    return _quoted(name, text, made)
+    clear = made.delimiter in ";\t|" or (made.delimiter == "," and made.decimal == ".")
+    return text if clear and made.quote in "\"'" else _quoted(name, text, made)
 
 
 def _float_text(name: str, column: Any) -> Any:
