@@ -1,0 +1,83 @@
+"""Histograms that tell nothing but counts: their edges are round numbers, and come from the released values alone."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..columns import Column
+from .scale import present
+
+Floats = NDArray[np.float64]
+
+BINS = 20
+
+# Steps of time: how many of a unit of numpy. Months and years are those of the calendar.
+_TIMES = [
+    *((m * 10**e, "us") for e in range(6) for m in (1, 2, 5)),
+    *((m, unit) for unit in ("s", "m") for m in (1, 2, 5, 10, 15, 30)),
+    *((m, "h") for m in (1, 2, 3, 6, 12)),
+    *((m, "D") for m in (1, 2, 7, 14)),
+    *((m, "M") for m in (1, 2, 3, 6)),
+    *((m * 10**e, "Y") for e in range(5) for m in (1, 2, 5)),
+]
+
+
+def histogram(before: Column, after: Column, bins: int = BINS) -> dict[str, Any] | None:
+    """Counts of the values before and after between the same edges; None if nothing was released.
+
+    The edges span the released values in steps of 1, 2 or 5 times a power of ten, for moments in calendar steps from a
+    microsecond to years (edges are microseconds since 1970), so that there are `bins` or somewhat fewer. A bin holds
+    its lower edge but not its upper one. Original values beyond the edges are counted in the first or the last bin: a
+    lonely extreme has no bin, and no edge comes from it. Missing values are not counted.
+    """
+    y = present(after.numbers)
+    if not len(y):
+        return None
+    low, high = float(y.min()), float(y.max())
+    edges = _moments(low, high, bins) if after.kind == "datetime" else round_edges(low, high, bins)
+    if after.kind == "integer" and high - low < bins:
+        edges = np.arange(math.floor(low), math.floor(high) + 2, dtype=np.float64)
+    return {"edges": edges, "before": _counts(present(before.numbers), edges), "after": _counts(y, edges)}
+
+
+def _counts(x: Floats, edges: Floats) -> NDArray[np.int64]:
+    last = len(edges) - 2
+    return np.bincount(np.clip(np.searchsorted(edges, x, side="right") - 1, 0, last), minlength=last + 1)
+
+
+def round_edges(low: float, high: float, bins: int = BINS) -> Floats:
+    """Round numbers at equal steps, the first not above `low`, the last above `high`."""
+    # of numbers that hardly differ, floats of their size can't tell edges apart; of one number, its size is the step
+    span = max(high / bins - low / bins, 1e-12 * max(abs(low), abs(high))) or 1.0 / bins
+    exponent = math.floor(math.log10(span))
+    for e, m in ((exponent + i, m) for i in range(3) for m in (1, 2, 5)):
+        # a whole number of steps, divided by a power of ten where that is exact: 0.3, not 3 * 0.1
+        def edge(i: float, e: int = e, m: int = m) -> float:
+            return i * m * 10.0**e if e >= 0 else i * m / 10.0**-e
+
+        first, last = (math.floor(x / (m * 10.0**e)) for x in (low, high))
+        if last - first < bins:
+            while edge(first) > low:  # a rounding error of the quotient
+                first -= 1
+            while edge(first + 1) <= low:
+                first += 1
+            while edge(last + 1) <= high:
+                last += 1
+            return np.array([edge(float(i)) for i in range(first, last + 2)])
+    raise AssertionError("a step of ten times the span makes two bins at most")
+
+
+def _moments(low: float, high: float, bins: int) -> Floats:
+    """The starts of seconds, days, months, years and so on, or of several of them, around these microseconds."""
+    for m, unit in _TIMES:
+        ends = np.array([math.floor(low), math.floor(high)]).astype("datetime64[us]")
+        first, last = ends.astype(f"datetime64[{unit}]").astype(np.int64).tolist()
+        first, last = first // m, last // m
+        if last - first < bins:
+            units = (np.arange(first, last + 2) * m).astype(f"datetime64[{unit}]")
+            return np.asarray(units.astype("datetime64[us]"), np.int64).astype(np.float64)
+    return round_edges(low, high, bins)

@@ -1,0 +1,180 @@
+"""measure: all that is said about a release, as one dictionary."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..columns import Column, Columns
+from ..errors import CoterieError
+from . import intervals, loss, risk, utility
+from .linkage import distance_linkage
+from .propensity import propensity
+from .risk import Scenario
+from .scale import is_number, plain
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+def measure(
+    before: Columns,
+    after: Columns,
+    *,
+    scenarios: Sequence[Scenario],
+    confidential: Sequence[str] = (),
+    weights: Floats | None = None,
+    seed: int = 0,
+) -> dict[str, Any]:
+    """Measure what a release lost, what analysts find changed, and what risk is left.
+
+    Parameters
+    ----------
+    before, after : mapping of str to Column
+        The same columns, and record i of both is the same record. Columns that only one of them has are not measured.
+    scenarios : sequence of Scenario
+        What intruders are taken to know: a name, the quasi-identifiers, k.
+    confidential : sequence of str
+        The columns whose values should not be learnt.
+    weights : ndarray, optional
+        Sampling weights, for `loss_weighted`; all else counts records.
+    seed : int
+        Of the samples that linkage and propensity take of large files.
+
+    Returns
+    -------
+    dict
+        "loss", "utility" and "risk", as docs/measures describes them; numbers and texts as JSON has them, None for what
+        is not defined. Loss, linkage and intervals are about the quasi-identifiers of all scenarios together; the
+        columns that loss, utility and propensity list are these and any other that differs. Correlations are of all
+        columns whose values have an order.
+    """
+    names = _names(before, after, scenarios, confidential)
+    quasi = list(dict.fromkeys(name for s in scenarios for name in s.quasi))
+    masked = [name for name in names if name in quasi or _differs(before[name], after[name])]
+    out = {
+        "loss": _loss(before, after, quasi, masked, weights),
+        "utility": _utility(before, after, names, masked, seed),
+        "risk": _risk(before, after, quasi, scenarios, confidential, seed),
+    }
+    return cast("dict[str, Any]", plain(out))
+
+
+def _names(before: Columns, after: Columns, scenarios: Sequence[Scenario], confidential: Sequence[str]) -> list[str]:
+    """The columns of both files, in the order of the first; refuse what can't be compared."""
+    names = [name for name in before if name in after]
+    wanted = [*(name for s in scenarios for name in s.quasi), *confidential]
+    lacking = sorted({name for name in wanted if name not in names})
+    if lacking:
+        raise CoterieError("Measured columns must be in both tables.", ", ".join(f"no '{name}'" for name in lacking))
+    if any(not s.quasi for s in scenarios):
+        raise CoterieError("A scenario needs at least one quasi-identifier.", "none")
+    lengths = {len(c.numbers) for name in names for c in (before[name], after[name])}
+    if len(lengths) > 1:
+        what = "Record i must be the same record before and after."
+        raise CoterieError(what, f"columns of {' and '.join(map(str, sorted(lengths)))} records")
+    return names
+
+
+def _differs(before: Column, after: Column) -> bool:
+    return not np.array_equal(before.numbers, after.numbers, equal_nan=True)
+
+
+def _pick(columns: Columns, names: Sequence[str]) -> list[Column]:
+    return [columns[name] for name in names]
+
+
+def _loss(
+    before: Columns, after: Columns, quasi: Sequence[str], masked: Sequence[str], weights: Floats | None
+) -> dict[str, Any]:
+    mean, total = utility.il1s(_pick(before, quasi), _pick(after, quasi))
+    weighted = None if weights is None else loss.sums(before, after, quasi, weights)["loss"]
+    columns: dict[str, Any] = {}
+    for name in masked:
+        b, a = before[name], after[name]
+        columns[name] = {"loss": loss.column_loss(b, a), "il1s": utility.il1s([b], [a])[0]}
+        if b.has_codes:
+            columns[name]["mismatch"] = loss.mismatch(b, a)
+    return {
+        **loss.sums(before, after, quasi),
+        "loss_weighted": weighted,
+        "columns": columns,
+        "il1s_mean": mean,
+        "il1s_sum": total,
+    }
+
+
+def _utility(before: Columns, after: Columns, names: Sequence[str], masked: Sequence[str], seed: int) -> dict[str, Any]:
+    ordered = [name for name in names if before[name].is_ordered]
+    related = utility.correlations(_pick(before, ordered), _pick(after, ordered))
+    return {
+        "columns": {name: utility.column_utility(before[name], after[name]) for name in masked},
+        "correlations": related,
+        "eigenvalues": utility.eigenvalues(related["before"], related["after"]),
+        "propensity": propensity(_pick(before, masked), _pick(after, masked), seed=seed),
+    }
+
+
+def _risk(
+    before: Columns,
+    after: Columns,
+    quasi: Sequence[str],
+    scenarios: Sequence[Scenario],
+    confidential: Sequence[str],
+    seed: int,
+) -> dict[str, Any]:
+    was, now = _Classes(before), _Classes(after)
+    labels = was.of(quasi), now.of(quasi)
+    linked = distance_linkage(_pick(before, quasi), _pick(after, quasi), seed=seed, labels=labels)
+    numbers = [name for name in quasi if is_number(before[name])]
+    b, a = _pick(before, numbers), _pick(after, numbers)
+    secrets = _pick(after, confidential)
+    released = [now.of(s.quasi) for s in scenarios]
+    return {
+        "scenarios": [
+            {
+                "name": s.name,
+                "quasi": list(s.quasi),
+                "k": s.k,
+                "before": risk.class_risk(was.of(s.quasi), s.k),
+                "after": risk.class_risk(now.of(s.quasi), s.k),
+            }
+            for s in scenarios
+        ],
+        "linkage": linked,
+        "intervals": {
+            "sd": {"widths": list(intervals.WIDTHS), "share": intervals.sd_intervals(b, a)},
+            "rank": {"widths": list(intervals.WIDTHS), "share": intervals.rank_intervals(b, a)},
+        },
+        "confidential": [
+            {"scenario": s.name, **risk.confidential_risk(column, c)}
+            for column in secrets
+            for s, c in zip(scenarios, released, strict=True)
+        ],
+        "singling_out": risk.singling_out([was.of(s.quasi) for s in scenarios], released),
+        "linkability": risk.linkability(labels[0], linked),
+        "inference": risk.inference(secrets, released),
+    }
+
+
+class _Classes:
+    """The classes of a table by any columns, each column sorted only once."""
+
+    def __init__(self, columns: Columns) -> None:
+        self._columns = columns
+        self._values: dict[str, Ints] = {}
+        self._classes: dict[tuple[str, ...], Ints] = {}
+
+    def of(self, names: Sequence[str]) -> Ints:
+        key = tuple(sorted(set(names)))
+        if not key:
+            return np.zeros(0, np.int64)
+        for name in key:
+            if name not in self._values:
+                self._values[name] = risk.values(self._columns[name])
+        if key not in self._classes:
+            self._classes[key] = risk.combined([self._values[name] for name in key])
+        return self._classes[key]

@@ -1,0 +1,326 @@
+"""The risk that a record is found: classes of records that look alike, and what a class tells about its members."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..columns import Column
+from .scale import Scale
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+class Scenario(NamedTuple):
+    """What an intruder is taken to know: the values of these columns; k is the promise made about it."""
+
+    name: str
+    quasi: tuple[str, ...]
+    k: int
+
+
+def values(column: Column) -> Ints:
+    """The values of a column numbered by size; a missing value is a value of its own, the last."""
+    _, number = np.unique(column.numbers, return_inverse=True)  # np.unique takes all NaN for one value, the last
+    return number.astype(np.int64, copy=False)
+
+
+def classes(columns: Sequence[Column]) -> Ints:
+    """For every record the number of its class: the records with the same values in all of these columns.
+
+    A missing value is a value of its own: two records that both lack it are alike in it. Without columns all records
+    would be one class, but of how many is not known: at least one is needed. O(n log n) for each column.
+    """
+    return combined([values(column) for column in columns])
+
+
+def combined(numbers: Sequence[Ints]) -> Ints:
+    """The classes of records with the same numbers everywhere, numbered from 0 without gaps."""
+    out, count = numbers[0], int(numbers[0].max(initial=0)) + 1
+    for number in numbers[1:]:
+        size = int(number.max(initial=0)) + 1
+        if count > 2**62 // size:
+            out, count = _compact(out)
+        out, count = out * size + number, count * size
+    return _compact(out)[0]
+
+
+def _compact(numbers: Ints) -> tuple[Ints, int]:
+    different, out = np.unique(numbers, return_inverse=True)
+    return out.astype(np.int64, copy=False), len(different)
+
+
+_BINS = [*range(1, 10), *(m * 10**e for e in range(1, 18) for m in (1, 2, 5))]
+
+
+def class_sizes(classes: Ints) -> dict[str, int]:
+    """How many classes there are of each size: 1 to 9, then 10-19, 20-49, 50-99, 100-199 and so on; none left out."""
+    sizes = np.bincount(classes)
+    found, counts = np.unique(np.searchsorted(_BINS, sizes[sizes > 0], side="right") - 1, return_counts=True)
+    out = {}
+    for i, count in zip(found.tolist(), counts.tolist(), strict=True):
+        low, high = _BINS[i], _BINS[i + 1] - 1
+        out[str(low) if low == high else f"{low}-{high}"] = count
+    return out
+
+
+def class_risk(classes: Ints, k: int) -> dict[str, Any]:
+    """The risk of records that can only be told from each other by their class.
+
+    A record in a class of size s is found with probability 1/s by an intruder who knows that it is in the file and
+    knows its class (the prosecutor's case: Sweeney 2002, doi 10.1142/S0218488502001648; El Emam and Dankar 2008, doi
+    10.1197/jamia.M2716). So the expected number of re-identifications, if all records are attacked, is the sum of 1/s
+    over all records: the number of classes.
+
+    Returns
+    -------
+    dict
+        records, classes; unique: records that are alone in their class; below_k: records in classes smaller than k;
+        smallest class; largest_risk and mean_risk: of 1/s over the records; expected_reidentifications; sizes: see
+        `class_sizes`. Undefined numbers are None where there are no records.
+    """
+    sizes = np.bincount(classes)
+    sizes = sizes[sizes > 0]
+    n, m = len(classes), len(sizes)
+    return {
+        "records": n,
+        "classes": m,
+        "unique": int(np.count_nonzero(sizes == 1)),
+        "below_k": int(sizes[sizes < k].sum()),
+        "smallest": int(sizes.min()) if n else None,
+        "largest_risk": 1.0 / float(sizes.min()) if n else None,
+        "mean_risk": m / n if n else None,
+        "expected_reidentifications": float(m),
+        "sizes": class_sizes(classes),
+    }
+
+
+class Contents(NamedTuple):
+    """Which values the classes hold: one row for each value of each class, sorted by class, then by value."""
+
+    classes: Ints
+    values: Ints
+    counts: Ints
+    sizes: Ints  # of all classes
+    totals: Ints  # of all values
+
+    @property
+    def records(self) -> int:
+        """How many records there are."""
+        return int(self.sizes.sum())
+
+
+def contents(classes: Ints, numbers: Ints) -> Contents:
+    """Count the values in every class; both are numbered from 0 without gaps."""
+    m = int(numbers.max(initial=0)) + 1
+    pairs, counts = np.unique(classes * m + numbers, return_counts=True)
+    return Contents(pairs // m, pairs % m, counts.astype(np.int64), np.bincount(classes), np.bincount(numbers))
+
+
+def distinct_values(held: Contents) -> Ints:
+    """How many different values each class holds: distinct l-diversity.
+
+    Machanavajjhala et al. 2007, doi 10.1145/1217299.1217302. A missing value is a value of its own.
+    """
+    return np.bincount(held.classes)
+
+
+def entropy_l(held: Contents) -> Floats:
+    """exp of the entropy of the values in each class: the largest l for which it is entropy l-diverse.
+
+    Machanavajjhala et al. 2007, doi 10.1145/1217299.1217302: - sum p log p >= log l.
+    """
+    p = held.counts / held.sizes[held.classes]
+    return np.asarray(np.exp(np.bincount(held.classes, -p * np.log(p))), np.float64)
+
+
+def closeness(held: Contents, ordered: bool) -> Floats:
+    """The earth mover's distance between the values of each class and those of all records: t-closeness.
+
+    Li, Li, Venkatasubramanian 2007, doi 10.1109/ICDE.2007.367856. Ordered values: the m different values of the file
+    lie 1/(m-1) apart, and the distance is the sum over all v of |P(v) - Q(v)|, the cumulated shares in the class and in
+    the file, over m - 1. Others: all values lie 1 apart, and it is half the sum of |p - q|.
+    """
+    share = held.totals / held.records
+    if not ordered:
+        q = share[held.values]
+        differing = np.bincount(held.classes, np.abs(held.counts / held.sizes[held.classes] - q))
+        absent = 1.0 - np.bincount(held.classes, q)
+        return np.asarray(0.5 * (differing + np.maximum(absent, 0.0)), np.float64)
+    if len(share) == 1:
+        return np.zeros(len(held.sizes))
+    return _area_between(held) / (len(share) - 1)
+
+
+def _area_between(c: Contents) -> Floats:
+    """For each class, the sum of |P(v) - Q(v)| over all values v but the last.
+
+    P is constant from one value of the class to the next, and Q grows: where they cross is found by bisection, and the
+    sums of Q on both sides by its own cumulated sum. So it takes O(n log n) for all classes together, not classes
+    times values. The values before the first of a class, where P is 0, are the first term.
+    """
+    q = np.cumsum(c.totals) / c.records
+    sums = np.concatenate(([0.0], np.cumsum(q)))
+    first = np.concatenate(([True], c.classes[1:] != c.classes[:-1]))
+    starts = np.flatnonzero(first)
+    before = np.cumsum(c.counts) - c.counts
+    done = before + c.counts - np.repeat(before[starts], np.diff(np.append(starts, len(first))))
+    level = done / c.sizes[c.classes]
+    low = c.values
+    high = np.append(c.values[1:], len(q) - 1)
+    high[np.append(first[1:], True)] = len(q) - 1  # up to the last value but one: there P = Q = 1
+    cross = np.clip(np.searchsorted(q, level), low, high)
+    above = level * (cross - low) - (sums[cross] - sums[low])
+    below = (sums[high] - sums[cross]) - level * (high - cross)
+    return sums[low[starts]] + np.bincount(c.classes, above + below)
+
+
+def confidential_risk(column: Column, classes: Ints) -> dict[str, Any]:
+    """What the classes tell about a confidential column, without finding anyone.
+
+    Returns
+    -------
+    dict
+        name, kind, classes; constant_classes and constant_records: classes with one value only, whose members are
+        known to have it (homogeneity: Machanavajjhala et al. 2007), and their records; least_distinct,
+        least_entropy_l, largest_t: the worst class by `distinct_values`, `entropy_l`, `closeness`. A missing value is a
+        value of its own; among ordered values it comes last.
+    """
+    out: dict[str, Any] = {"name": column.name, "kind": column.kind, "classes": len(np.bincount(classes))}
+    if not len(classes):
+        keys = ("constant_classes", "constant_records", "least_distinct", "least_entropy_l", "largest_t")
+        return out | dict.fromkeys(keys)
+    held = contents(classes, values(column))
+    distinct = distinct_values(held)
+    return out | {
+        "constant_classes": int(np.count_nonzero(distinct == 1)),
+        "constant_records": int(held.sizes[distinct == 1].sum()),
+        "least_distinct": int(distinct.min()),
+        "least_entropy_l": float(entropy_l(held).min()),
+        "largest_t": float(closeness(held, column.is_ordered).max()),
+    }
+
+
+def guesses(column: Column, classes: Ints) -> dict[str, Any]:
+    """How well a value is guessed from the class of its record, against guessing without.
+
+    Categories: the guess is the most frequent one in the class, the baseline the most frequent of all; both as the
+    share of guesses that are right. Amounts and moments: the guess is the mean of the class; what counts is the share
+    of the variance that it explains (R squared), and the baseline is what classes of as many records explain
+    on average if drawn by lot, (classes - 1) / (records - 1).
+
+    A missing value is a category; missing amounts are left out.
+    """
+    if column.has_codes:
+        held, n = contents(classes, values(column)), len(classes)
+        most = np.zeros(len(held.sizes), np.int64)
+        np.maximum.at(most, held.classes, held.counts)
+        right, base = (int(most.sum()) / n, int(held.totals.max()) / n) if n else (None, None)
+        return {"what": "right guesses", "value": right, "baseline": base}
+    out: dict[str, Any] = {"what": "variance explained", "value": None, "baseline": None}
+    scale = Scale(column.numbers)
+    if scale.constant:
+        return out
+    here = ~column.missing
+    z, (label, m) = scale(column.numbers[here]), _compact(classes[here])
+    means = np.bincount(label, z) / np.bincount(label)
+    within = float(np.sum((z - means[label]) ** 2))
+    return out | {"value": 1.0 - within / (len(z) - 1), "baseline": (m - 1) / (len(z) - 1)}
+
+
+_NOT_SINGLING = (
+    "It counts only the columns that the scenarios name: an intruder who knows another column, or a value that was "
+    "left as it was, may still single a record out."
+)
+_NOT_LINKING = (
+    "It tries one attack, the nearest record, with the whole original file in hand; other attacks, or one made for "
+    "the method that was used, may link more."
+)
+_NOT_INFERENCE = (
+    "It shows what a class tells about its members and nothing that an intruder knows besides; a guess can be good "
+    "because the whole file tells it, whoever is in the file."
+)
+
+
+def singling_out(before: Sequence[Ints], after: Sequence[Ints]) -> dict[str, Any]:
+    """How many records are alone in their class in at least one scenario: each item gives one scenario's classes.
+
+    One of the three risks named by the Article 29 Working Party, Opinion 05/2014 on anonymisation techniques (WP216).
+    """
+    was, now = _alone(before), _alone(after)
+    n = len(after[0]) if after else 0
+    return {
+        "before": was,
+        "after": now,
+        "sentence": f"{was:,} of {n:,} records were alone with their quasi-identifiers in the original; "
+        f"{now:,} are in the release.",
+        "does_not_show": _NOT_SINGLING,
+    }
+
+
+def _alone(scenarios: Sequence[Ints]) -> int:
+    if not scenarios:
+        return 0
+    return int(np.count_nonzero(np.any([np.bincount(c)[c] == 1 for c in scenarios], axis=0)))
+
+
+def linkability(before: Ints, linked: Mapping[str, Any]) -> dict[str, Any]:
+    """The share of records that an intruder with the original values would link: by exact match, before, and after.
+
+    Before: the original to itself, so 1/size of the class of all quasi-identifiers on average. After: what
+    `linkage.distance_linkage` found. Article 29 Working Party, Opinion 05/2014 (WP216).
+    """
+    n = len(before)
+    was = len(np.bincount(before)) / n if n else None
+    now = linked["share"]
+    sentence = "There is nothing to link by."
+    if was is not None and now is not None:
+        some = f"a sample of {linked['records']:,} records" if linked["sampled"] else "all records"
+        sentence = (
+            f"Linking each record to the nearest original would be right for {_share(was)} of the records before "
+            f"and for {_share(now)} in the release (measured on {some})."
+        )
+    return {"before": was, "after": now, "sentence": sentence, "does_not_show": _NOT_LINKING}
+
+
+def inference(columns: Sequence[Column], classes: Sequence[Ints]) -> dict[str, Any]:
+    """How well each confidential column is guessed from the class of a record, in the scenario where that is easiest.
+
+    columns holds, for every name, the value and the baseline of `guesses` and the share of records whose class holds a
+    single value. Article 29 Working Party, Opinion 05/2014 (WP216).
+    """
+    found = {column.name: _easiest(column, classes) for column in columns}
+    constant = {name: one["constant_share"] or 0.0 for name, one in found.items()}
+    sentence = "No column is confidential."
+    if constant:
+        worst = max(constant, key=lambda name: constant[name])
+        sentence = (
+            f"'{worst}' has the same value in the whole class for {_share(constant[worst])} of the records: whoever "
+            "knows their class knows it for certain."
+            if constant[worst] > 0
+            else "No class has the same confidential value in all its records."
+        )
+    return {"columns": found, "sentence": sentence, "does_not_show": _NOT_INFERENCE}
+
+
+def _easiest(column: Column, scenarios: Sequence[Ints]) -> dict[str, Any]:
+    """The guesses in the scenario where most is gained over the baseline, and the most records in constant classes."""
+    tries = [guesses(column, c) for c in scenarios]
+    gains = [-1.0 if t["value"] is None else t["value"] - t["baseline"] for t in tries]
+    found = [confidential_risk(column, c) for c in scenarios]
+    constant = [f["constant_records"] / len(c) for f, c in zip(found, scenarios, strict=True) if len(c)]
+    best = tries[int(np.argmax(gains))] if tries else {"what": None, "value": None, "baseline": None}
+    return best | {"constant_share": max(constant, default=None)}
+
+
+def _share(x: float) -> str:
+    """A share in per cent, never rounded to nothing or to all."""
+    if 0 < x < 0.0001:
+        return "less than 0.01 %"
+    if 0.9995 <= x < 1:
+        return "more than 99.9 %"
+    return f"{100 * x:.2f} %" if x < 0.1 else f"{100 * x:.1f} %"

@@ -1,0 +1,94 @@
+"""Numbers in units of their spread: what lets columns of any unit be compared, whatever their offset and magnitude."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..columns import Column
+
+Floats = NDArray[np.float64]
+
+NUMBERS = ("numeric", "integer", "datetime")
+
+
+class Scale:
+    """The mean and the standard deviation (ddof 1, as in R) of the values present in a column."""
+
+    def __init__(self, x: Floats) -> None:
+        here = present(x)
+        self.unit, self.mean, self.sd = 1.0, 0.0, 0.0
+        low, high = (float(here.min()), float(here.max())) if len(here) else (0.0, 0.0)
+        if low == high:  # decided before any rounding: 0.1, averaged, is not always 0.1
+            return
+        self.unit = math.ldexp(1.0, math.frexp(max(-low, high))[1])  # neither sums nor squares can overflow
+        y = here / self.unit
+        self.mean = float(y.mean())
+        y -= self.mean
+        self.sd = math.sqrt(float(np.sum(y * y)) / (len(y) - 1))
+
+    @property
+    def constant(self) -> bool:
+        """Whether there is no spread to measure by."""
+        return self.sd == 0.0
+
+    def __call__(self, x: Floats) -> Floats:
+        """How many standard deviations each value lies above the mean; NaN where it is missing."""
+        return (x / self.unit - self.mean) / self.sd
+
+
+def in_sds(before: Floats, after: Floats) -> tuple[Floats, Floats] | None:
+    """Both columns by the mean and the standard deviation of the first; None if that is constant."""
+    scale = Scale(before)
+    return None if scale.constant else (scale(before), scale(after))
+
+
+def present(x: Floats) -> Floats:
+    """The values that are not missing."""
+    gone = np.isnan(x)
+    return x[~gone] if gone.any() else x
+
+
+def is_number(column: Column) -> bool:
+    """Whether the numbers of a column are amounts or moments, not codes."""
+    return column.kind in NUMBERS
+
+
+def plain(value: object) -> object:
+    """A value for JSON: Python's own numbers, None in place of NaN and infinities."""
+    if isinstance(value, dict):
+        return {str(k): plain(v) for k, v in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [plain(v) for v in value]
+    if isinstance(value, np.ndarray):
+        return [plain(v) for v in value.tolist()]
+    if isinstance(value, (bool, np.bool_)):
+        return bool(value)
+    if isinstance(value, (int, np.integer)):
+        return int(value)
+    if isinstance(value, (float, np.floating)):
+        return float(value) + 0.0 if math.isfinite(value) else None
+    return value
+
+
+SMALL = 250_000  # multiplications: BLAS does that many in one thread
+
+
+def product(A: Floats, B: Floats) -> Floats:
+    """A @ B, a few rows at a time: in one thread, so that neither digits nor time depend on how many there are."""
+    out = np.empty((len(A), B.shape[1]))
+    step = max(1, SMALL // max(1, B.size))
+    for at in range(0, len(A), step):
+        np.matmul(A[at : at + step], B, out=out[at : at + step])
+    return out
+
+
+def gram(A: Floats, B: Floats) -> Floats:
+    """A.T @ B, a few rows at a time, as in `product`."""
+    out = np.zeros((A.shape[1], B.shape[1]))
+    step = max(1, SMALL // max(1, out.size))
+    for at in range(0, len(A), step):
+        out += A[at : at + step].T @ B[at : at + step]
+    return out

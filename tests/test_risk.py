@@ -1,0 +1,293 @@
+"""Risk: classes, what they hold, and the whole dictionary of measures."""
+
+from __future__ import annotations
+
+import json
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from coterie.columns import KINDS, Column
+from coterie.errors import CoterieError
+from coterie.measures import risk
+from coterie.measures.measure import measure
+from coterie.measures.risk import Scenario
+
+NAN = math.nan
+
+
+def column(values, kind="numeric", name="x", categories=()):
+    return Column(name, kind, np.array(values, np.float64), tuple(categories))
+
+
+# Classes
+
+
+def test_a_missing_value_is_a_value_of_its_own():
+    x, y = column([1, 1, NAN, NAN, 2, NAN]), column([5, 5, 5, 5, 5, NAN])
+    found = risk.classes([x, y])
+    assert found.dtype == np.int64
+    assert found.tolist() == [0, 0, 2, 2, 1, 3]
+    assert risk.classes([column([-0.0, 0.0])]).tolist() == [0, 0]
+
+
+@given(st.integers(0, 10_000), st.integers(1, 40), st.integers(1, 5), st.integers(1, 4))
+def test_classes_are_those_of_equal_rows(seed, n, p, values):
+    X = np.random.default_rng(seed).integers(0, values, (n, p)).astype(np.float64)
+    X[X == 3] = NAN
+    found = risk.classes([column(v) for v in X.T])
+    rows = [tuple(map(str, row)) for row in X.tolist()]
+    assert [[a == b for a in rows] for b in rows] == (found[:, None] == found).tolist()
+    assert set(found.tolist()) == set(range(len(set(rows))))
+
+
+def test_classes_of_many_columns_with_many_values():
+    X = np.random.default_rng(0).standard_normal((2000, 12))  # 2000**12 combinations leave no room in an integer
+    assert len(set(risk.classes([column(v) for v in X.T]).tolist())) == 2000
+
+
+def test_class_risk_by_hand():
+    labels = np.array([0, 0, 0, 1, 1, 2])
+    assert risk.class_risk(labels, 3) == {
+        "records": 6,
+        "classes": 3,
+        "unique": 1,
+        "below_k": 3,
+        "smallest": 1,
+        "largest_risk": 1.0,
+        "mean_risk": pytest.approx((3 / 3 + 2 / 2 + 1) / 6),
+        "expected_reidentifications": 3.0,
+        "sizes": {"1": 1, "2": 1, "3": 1},
+    }
+
+
+def test_class_sizes_are_counted_in_bins():
+    sizes = [1, 1, 9, 10, 19, 20, 49, 50, 99, 100, 199, 200, 1234]
+    labels = np.repeat(np.arange(len(sizes)), sizes)
+    assert risk.class_sizes(labels) == {
+        "1": 2, "9": 1, "10-19": 2, "20-49": 2, "50-99": 2, "100-199": 2, "200-499": 1, "1000-1999": 1,
+    }  # fmt: skip
+
+
+# What classes hold
+
+
+def test_diversity_by_hand():
+    labels = np.array([0, 0, 0, 0, 1, 1])
+    held = risk.contents(labels, np.array([0, 0, 1, 2, 1, 1]))
+    assert risk.distinct_values(held).tolist() == [3, 1]
+    # shares 1/2, 1/4, 1/4: entropy 3/2 log 2
+    assert risk.entropy_l(held) == pytest.approx([2**1.5, 1])
+
+
+def test_closeness_of_the_salaries_in_the_paper():
+    """Li, Li, Venkatasubramanian 2007: nine salaries 3k to 11k; {3, 4, 5} is 0.375 away, {6, 8, 11} is 0.167."""
+    salaries = np.arange(3, 12)
+    labels = np.array([0, 0, 0, 1, 2, 1, 2, 2, 1])
+    found = risk.closeness(risk.contents(labels, salaries - 3), ordered=True)
+    assert found[:2] == pytest.approx([0.375, 1 / 6])
+
+
+def test_closeness_reaches_the_published_bound():
+    """Soria-Comas et al. 2015: no group of k among n different values is closer than (n+k)(n-k)/(4n(n-1)k)."""
+    n, k = 15, 3
+    labels = np.zeros(n, np.int64)
+    labels[[2, 7, 12]] = 1  # the middle of every third
+    found = risk.closeness(risk.contents(labels, np.arange(n)), ordered=True)
+    assert found[1] == pytest.approx((n + k) * (n - k) / (4 * n * (n - 1) * k))
+
+
+def slow_closeness(labels, numbers, ordered):
+    m = numbers.max() + 1
+    q = np.bincount(numbers, minlength=m) / len(numbers)
+    out = []
+    for c in range(labels.max() + 1):
+        p = np.bincount(numbers[labels == c], minlength=m) / np.sum(labels == c)
+        if not ordered:
+            out.append(0.5 * np.abs(p - q).sum())
+        else:
+            out.append(np.abs(np.cumsum(p - q)).sum() / (m - 1) if m > 1 else 0.0)
+    return out
+
+
+@given(st.integers(0, 10_000), st.integers(1, 60), st.integers(1, 12), st.integers(1, 80), st.booleans())
+def test_closeness_is_the_earth_movers_distance(seed, n, groups, values, ordered):
+    rng = np.random.default_rng(seed)
+    labels = np.unique(rng.integers(0, groups, n), return_inverse=True)[1]
+    numbers = np.unique(rng.integers(0, values, n), return_inverse=True)[1]
+    found = risk.closeness(risk.contents(labels, numbers), ordered)
+    assert found == pytest.approx(slow_closeness(labels, numbers, ordered), abs=1e-12)
+
+
+def test_confidential_risk_by_hand():
+    labels = np.array([0, 0, 1, 1, 2, 2])
+    found = risk.confidential_risk(column([0, 0, 0, 1, NAN, NAN], "nominal", "ill", "ny"), labels)
+    assert found == {
+        "name": "ill",
+        "kind": "nominal",
+        "classes": 3,
+        "constant_classes": 2,  # missing in all is the same in all
+        "constant_records": 4,
+        "least_distinct": 1,
+        "least_entropy_l": 1.0,
+        "largest_t": pytest.approx(2 / 3),  # only missing ones, against a third
+    }
+
+
+def test_guesses_by_hand():
+    labels = np.array([0, 0, 0, 1, 1, 1])
+    found = risk.guesses(column([0, 0, 1, 1, 1, 2], "nominal", categories="abc"), labels)
+    assert found == {"what": "right guesses", "value": pytest.approx(4 / 6), "baseline": 0.5}
+    found = risk.guesses(column([1, 2, 3, 7, 8, 9]), labels)
+    # squares about the means of the classes: 2 + 2; about 5: 16 + 9 + 4 + 4 + 9 + 16 = 58
+    assert found == {"what": "variance explained", "value": pytest.approx(1 - 4 / 58), "baseline": pytest.approx(0.2)}
+
+
+def test_guesses_of_amounts_by_lot_are_the_baseline():
+    rng = np.random.default_rng(1)
+    x, labels = column(rng.standard_normal(3000)), np.arange(3000) // 5
+    found = risk.guesses(x, labels)
+    assert found["value"] == pytest.approx(found["baseline"], abs=0.03)
+    assert risk.guesses(column([2.0, 2.0]), np.array([0, 0]))["value"] is None
+
+
+def test_singling_out_counts_records_alone_in_any_scenario():
+    found = risk.singling_out([np.array([0, 0, 1]), np.array([0, 1, 1])], [np.array([0, 0, 0])] * 2)
+    assert (found["before"], found["after"]) == (2, 0)
+    assert found["sentence"].startswith("2 of 3 records")
+
+
+@pytest.mark.parametrize(
+    ("share", "text"),
+    [(0, "0.00 %"), (1, "100.0 %"), (0.00001, "less than 0.01 %"), (0.99996, "more than 99.9 %"), (0.2, "20.0 %")],
+)
+def test_shares_are_not_rounded_to_nothing(share, text):
+    assert risk._share(share) == text
+
+
+def test_inference_names_the_column_that_is_told_most():
+    labels = [np.array([0, 0, 1, 1])]
+    ill = column([1, 1, 0, 1], "boolean", "ill", ("false", "true"))
+    cost = column([1, 2, 3, 4], name="cost")
+    found = risk.inference([cost, ill], labels)
+    assert "'ill' has the same value in the whole class for 50.0 % of the records" in found["sentence"]
+    assert found["columns"]["cost"]["constant_share"] == 0
+    assert risk.inference([cost], labels)["sentence"].startswith("No class")
+    assert risk.inference([], labels)["sentence"] == "No column is confidential."
+
+
+# The whole
+
+CATEGORIES = {"ordinal": "abcd", "nominal": "abcd", "boolean": ("false", "true")}
+
+
+def table(rng, n, gaps):
+    """A column of each kind, and what groups of five would get."""
+    labels = np.minimum(np.arange(n) // 5, max(n // 5 - 1, 0))
+    before, after = {}, {}
+    for kind in KINDS:
+        names = tuple(CATEGORIES.get(kind, ()))
+        x = rng.integers(0, len(names), n).astype(float) if names else rng.normal(50, 10, n)
+        x = np.round(x) if kind == "integer" else x * 1e15 if kind == "datetime" else x
+        x[rng.random(n) < gaps] = NAN
+        y = np.full(n, NAN)
+        for g in np.unique(labels):
+            mine = labels == g
+            if (~np.isnan(x[mine])).any():
+                y[mine] = np.nanmedian(x[mine]) if not names else x[mine][~np.isnan(x[mine])][0]
+        before[kind], after[kind] = (Column(kind, kind, v, names) for v in (x, y))
+    secret = column(rng.integers(0, 3, n), "nominal", "secret", "pqr")
+    before["secret"] = after["secret"] = secret
+    return before, after
+
+
+SCENARIOS = [Scenario("all", KINDS, 5), Scenario("few", ("nominal", "integer"), 3)]
+
+SHAPE = {
+    "loss": {"sse", "sst", "loss", "loss_euclidean", "loss_weighted", "columns", "il1s_mean", "il1s_sum"},
+    "utility": {"columns", "correlations", "eigenvalues", "propensity"},
+    "risk": {
+        "scenarios", "linkage", "intervals", "confidential", "singling_out", "linkability", "inference",
+    },
+}  # fmt: skip
+
+
+@settings(max_examples=25)
+@given(st.integers(0, 10_000), st.integers(0, 40), st.sampled_from([0.0, 0.2, 1.0]), st.booleans())
+def test_measures_of_any_table_are_json(seed, n, gaps, weighted):
+    rng = np.random.default_rng(seed)
+    before, after = table(rng, n, gaps)
+    weights = rng.uniform(1, 9, n) if weighted else None
+    found = measure(before, after, scenarios=SCENARIOS, confidential=["secret"], weights=weights)
+    assert json.loads(json.dumps(found, allow_nan=False)) == found
+    assert {key: set(part) for key, part in found.items()} == SHAPE
+    assert (found["loss"]["loss_weighted"] is None) == (weights is None)
+    if gaps == 0 and n >= 5:
+        assert all(s["after"]["smallest"] >= 5 for s in found["risk"]["scenarios"])
+        assert found["risk"]["linkage"]["share"] <= 0.2 + 1e-12  # one original in five is the nearest
+        assert found["risk"]["singling_out"]["after"] == 0
+
+
+def test_the_dictionary_of_a_table():
+    before, after = table(np.random.default_rng(2), 200, 0.05)
+    found = measure(before, after, scenarios=SCENARIOS, confidential=["secret"])
+    assert set(found["loss"]["columns"]) == set(KINDS)  # the confidential one is as it was
+    assert "mismatch" in found["loss"]["columns"]["nominal"]
+    assert "il1s" in found["loss"]["columns"]["numeric"]
+    numeric, nominal = (found["utility"]["columns"][kind] for kind in ("numeric", "nominal"))
+    assert set(numeric) == {"kind", "mean_change", "variance_ratio", "quantile_changes", "histogram"}
+    assert len(numeric["quantile_changes"]["p"]) == len(numeric["quantile_changes"]["change"])
+    assert len(numeric["histogram"]["edges"]) == len(numeric["histogram"]["before"]) + 1
+    assert set(nominal) == {"kind", "categories", "total_variation"}
+    assert found["utility"]["correlations"]["names"] == ["numeric", "integer", "ordinal", "datetime"]
+    assert set(found["utility"]["eigenvalues"]) == {"before", "after", "change"}
+    assert set(found["utility"]["propensity"]) == {"pmse", "expected", "ratio", "model", "records"}
+    first = found["risk"]["scenarios"][0]
+    assert set(first) == {"name", "quasi", "k", "before", "after"}
+    assert first["after"]["below_k"] == 0
+    assert set(found["risk"]["linkage"]) == {"records", "sampled", "expected_correct", "share", "baseline"}
+    assert {c["scenario"] for c in found["risk"]["confidential"]} == {"all", "few"}
+    for heading in ("singling_out", "linkability", "inference"):
+        assert {"sentence", "does_not_show"} < set(found["risk"][heading])
+        assert "anonym" not in json.dumps(found["risk"][heading])
+
+
+def test_nothing_changed():
+    before, _ = table(np.random.default_rng(3), 60, 0.1)
+    found = measure(before, before, scenarios=SCENARIOS, confidential=["secret"])
+    assert found["loss"]["loss"] == found["loss"]["il1s_sum"] == 0
+    assert found["utility"]["columns"]["numeric"]["variance_ratio"] == pytest.approx(1)
+    assert found["utility"]["correlations"]["largest_change"] == 0
+    assert found["utility"]["propensity"]["pmse"] == pytest.approx(0, abs=1e-12)
+    assert found["risk"]["linkage"]["share"] == 1
+    assert found["risk"]["intervals"]["sd"]["share"] == [1.0] * 4
+    assert found["risk"]["intervals"]["rank"]["share"] == [1.0] * 4
+
+
+def test_columns_that_differ_are_measured_and_others_not():
+    before = {"q": column([1, 2, 3, 4], name="q"), "s": column([1, 2, 3, 4], name="s"), "t": column([1, 2, 3, 5])}
+    after = {"q": column([1.5, 1.5, 3.5, 3.5], name="q"), "s": column([1, 2, 3, 4.5], name="s"), "t": before["t"]}
+    found = measure(before, after, scenarios=[Scenario("one", ("q",), 2)], confidential=["s"])
+    assert set(found["loss"]["columns"]) == set(found["utility"]["columns"]) == {"q", "s"}
+    assert found["loss"]["sse"] == pytest.approx(0.8)  # of q alone: steps of 1/2, variance 5/4
+
+
+def test_without_scenarios_there_is_no_risk_to_measure():
+    before = {"x": column([1, 2, 3])}
+    found = measure(before, before, scenarios=[], confidential=["x"])
+    assert found["risk"]["scenarios"] == found["risk"]["confidential"] == []
+    assert found["risk"]["linkage"]["share"] is None
+    assert json.dumps(found, allow_nan=False)
+
+
+def test_what_cannot_be_compared_is_refused():
+    x, short = {"x": column([1, 2, 3])}, {"x": column([1, 2])}
+    with pytest.raises(CoterieError, match="no 'y'"):
+        measure(x, x, scenarios=[Scenario("one", ("y",), 2)])
+    with pytest.raises(CoterieError, match="columns of 2 and 3 records"):
+        measure(x, short, scenarios=[Scenario("one", ("x",), 2)])
+    with pytest.raises(CoterieError, match="at least one quasi-identifier"):
+        measure(x, x, scenarios=[Scenario("none", (), 2)])
