@@ -148,6 +148,7 @@ ALLOWED = {
         "partition",
         "progress",
     },
+    "report": {"report", "algorithms.registry"},
     "cli": {"_version", "algorithms.registry", "errors", "files", "partition", "reproduce", "tables"},
 }
 

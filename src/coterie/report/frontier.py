@@ -1,0 +1,108 @@
+"""The risk-utility map: candidates by what they lose and what they leave at risk (Duncan et al. 2001)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from .reading import Facts, count, number, text
+from .svg import AFTER, FAINT, RULE, WARM, line, marker, picture, polyline, ticks, words
+
+_COLOURS = (AFTER, WARM, "var(--third,#3d7d4c)", "var(--fourth,#7a4fa3)", "var(--fifth,#8a6d1a)", FAINT)
+_PLACES = (  # of a label, from its dot
+    (9.0, 4.0, "start"), (-9.0, 4.0, "end"), (0.0, -10.0, "middle"),
+    (8.0, -7.0, "start"), (-8.0, 15.0, "end"), (9.0, 15.0, "start"), (0.0, 18.0, "middle"), (9.0, 4.0, "start"),
+)  # fmt: skip
+LEFT, RIGHT, TOP, BASE = 62.0, 700.0, 34.0, 380.0
+
+
+def risk_utility(candidates: Sequence[Facts]) -> str:
+    """Loss to the right, risk upwards: the lower left is best. Shapes and colours tell k, labels the method.
+
+    Parameters
+    ----------
+    candidates : sequence of mappings
+        With method, k, loss (percent), risk (share) and on_frontier. Those without loss or risk are left out.
+    """
+    placed = []
+    for c in candidates:
+        loss, risk = number(c.get("loss")), number(c.get("risk"))
+        if loss is not None and risk is not None:
+            placed.append((c, loss, risk))
+    if not placed:
+        return picture(720, 60, "Risk-utility map without candidates", words(12, 34, "Nothing to show."), "chart map")
+    far = max(loss for _, loss, _ in placed) * 1.12 or 1.0
+    high = max(risk for _, _, risk in placed) * 1.12 or 1.0
+    ks = sorted({count(c.get("k")) or 0 for c, _, _ in placed})
+    body = [_axes(far, high)]
+    dots = [(c, LEFT + (RIGHT - LEFT) * loss / far, BASE - (BASE - TOP) * risk / high) for c, loss, risk in placed]
+    frontier = sorted((x, y) for c, x, y in dots if c.get("on_frontier") is True)
+    body.append(polyline(_stairs(frontier), FAINT, 1.4, "4 4"))
+    body += _labels(dots)
+    for (c, x, y), (_, loss, risk) in zip(dots, placed, strict=True):
+        series = ks.index(count(c.get("k")) or 0)
+        title = f"{_method(c)}, k = {count(c.get('k')) or '?'}: loss {loss:.3g} %, risk {100 * risk:.3g} %"
+        colour, hollow = _COLOURS[series % len(_COLOURS)], c.get("on_frontier") is not True
+        body.append(marker(series, x, y, 5, colour, title, hollow))
+    body += _legend(ks)
+    label = f"Risk-utility map of {len(placed)} candidates: information loss across, risk upwards"
+    return picture(720, 442, label, "".join(body), "chart map")
+
+
+def _stairs(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
+    """What the frontier rules out lies beyond these stairs; nothing is known of a straight line between its points."""
+    out = list(points[:1])
+    for x, y in points[1:]:
+        out += [(x, out[-1][1]), (x, y)]
+    return out
+
+
+def _method(candidate: Facts) -> str:
+    return text(candidate.get("method")) or "?"
+
+
+def _axes(far: float, high: float) -> str:
+    body = [line(LEFT, BASE, RIGHT, BASE, FAINT), line(LEFT, TOP, LEFT, BASE, FAINT)]
+    for value in ticks(0, far):
+        x = LEFT + (RIGHT - LEFT) * value / far
+        body += [line(x, BASE, x, BASE + 4, FAINT),
+                 words(x, BASE + 19, f"{value:g}", size=12, anchor="middle", fill=FAINT)]  # fmt: skip
+    for value in ticks(0, high):
+        y = BASE - (BASE - TOP) * value / high
+        body += [line(LEFT, y, RIGHT, y, RULE) if value else "",
+                 words(LEFT - 8, y + 4, f"{100 * value:g}", size=12, anchor="end", fill=FAINT)]  # fmt: skip
+    body.append(words(RIGHT, BASE + 38, "information loss, % →", size=12.5, anchor="end"))
+    body.append(words(LEFT, TOP - 14, "↑ records that linkage finds, %", size=12.5))
+    return "".join(body)
+
+
+def _labels(dots: Sequence[tuple[Facts, float, float]]) -> list[str]:
+    """A label to each dot where there is room, those of the frontier first; the table names them all."""
+    taken = [(x - 6.0, y - 6.0, x + 6.0, y + 6.0) for _, x, y in dots]
+    out = []
+    for c, x, y in sorted(dots, key=lambda dot: dot[0].get("on_frontier") is not True):
+        name = _method(c)[:24]
+        width = 7.0 * len(name)
+        for dx, dy, anchor in _PLACES[3:] if c.get("on_frontier") is True else _PLACES:
+            x0 = x + dx - {"start": 0.0, "end": width, "middle": width / 2}[anchor]
+            box = (x0, y + dy - 9, x0 + width, y + dy + 2)
+            if box[0] > LEFT and box[2] < RIGHT + 16 and box[3] < BASE and not any(_overlap(box, t) for t in taken):
+                taken.append(box)
+                out.append(
+                    words(x + dx, y + dy, name, size=11.5, anchor=anchor, bold=c.get("on_frontier") is True, halo=True)
+                )
+                break
+    return out
+
+
+def _overlap(a: Sequence[float], b: Sequence[float]) -> bool:
+    return a[0] < b[2] and b[0] < a[2] and a[1] < b[3] and b[1] < a[3]
+
+
+def _legend(ks: Sequence[int]) -> list[str]:
+    out: list[Any] = []
+    for i, k in enumerate(ks[:10]):
+        x = LEFT + 6 + 70 * i
+        out += [marker(i, x, BASE + 50, 5, _COLOURS[i % len(_COLOURS)], f"k = {k}"),
+                words(x + 10, BASE + 54, f"k = {k}", size=12)]  # fmt: skip
+    return out

@@ -1,0 +1,225 @@
+"""Numbers as people read them, and what each measure means: one definition and one source for each."""
+
+from __future__ import annotations
+
+import datetime
+from typing import Any, NamedTuple
+
+from .reading import count, number
+
+NONE = "–"
+SPACE = "\u00a0"  # between a number and its unit, so that they stay on one line
+
+
+class Measure(NamedTuple):
+    """A measure: its name, what it means, which way is better, what it does not show, and where it is from."""
+
+    name: str
+    means: str
+    better: str
+    hides: str
+    source: str
+
+
+_TIES = "at most about 1/k can be found, for all records of a group look the same"
+
+MEASURES = {
+    "loss": Measure(
+        "Information loss",
+        "Of the variation between records in the masked columns, the share that is gone: 100 × SSE / SST, where SSE "
+        "sums the squared distances of records to what was released for them, and SST those to the mean of all.",
+        "0 % loses nothing, 100 % all; lower is better.",
+        "how far a certain analysis is off.",
+        "Domingo-Ferrer & Mateo-Sanz 2002, doi:10.1109/69.979982",
+    ),
+    "loss_euclidean": Measure(
+        "Loss by plain distances",
+        "The same with distances that are not squared, so that a few far records weigh less.",
+        "Lower is better.",
+        "more than the squared one does; the two cannot be compared.",
+        "Thaeter & Reischuk 2018, doi:10.18420/sicherheit2018_05",
+    ),
+    "loss_weighted": Measure(
+        "Weighted loss",
+        "The information loss with every record counted by its sampling weight.",
+        "Lower is better.",
+        "the loss of the file itself: it is about the population that the weights stand for.",
+        "as the information loss",
+    ),
+    "il1s": Measure(
+        "Typical move (IL1s)",
+        "By how much a value moved on average, in units of √2 times the column's standard deviation: the mean of "
+        "|x − x′| / (√2 S).",
+        "0 is no move; lower is better.",
+        "single values, which may have moved much farther.",
+        "Yancey, Winkler & Creecy 2002 (LNCS 2316), in the form of a mean",
+    ),
+    "mismatch": Measure(
+        "Changed categories",
+        "The share of records whose category is another one than before.",
+        "Lower is better.",
+        "which categories were changed.",
+        "Domingo-Ferrer & Torra 2005, doi:10.1007/s10618-005-0007-5",
+    ),
+    "mean_change": Measure(
+        "Change of the mean",
+        "Mean after minus mean before, in standard deviations.",
+        "0 is best. Group means keep the mean of the column; rounding, medians and left-out rows shift it.",
+        "means of parts of the table, which shift more.",
+        "Domingo-Ferrer, Mateo-Sanz & Torra 2001",
+    ),
+    "variance_ratio": Measure(
+        "Variance kept",
+        "Variance after divided by variance before.",
+        "1 is best. Below 1, the released values lie closer together than the real ones.",
+        "the shape of the distribution, which may differ even at 1.",
+        "Domingo-Ferrer, Mateo-Sanz & Torra 2001",
+    ),
+    "quantiles": Measure(
+        "Largest change of a quantile",
+        "The largest shift among the quantiles at 5, 25, 50, 75 and 95 %, in standard deviations.",
+        "0 is best.",
+        "extremes beyond 5 and 95 %: they are averaged away.",
+        "Domingo-Ferrer, Mateo-Sanz & Torra 2001",
+    ),
+    "total_variation": Measure(
+        "Distance of the distributions",
+        "Half the sum of the differences of the categories' shares: the share of records that would have to change "
+        "category to get the old distribution back.",
+        "0 is best, 1 worst.",
+        "records that changed places without changing the shares.",
+        "Total variation distance",
+    ),
+    "correlations": Measure(
+        "Change of correlations",
+        "Correlation after minus correlation before, for each pair of columns.",
+        "0 is best. Between masked columns, correlations mostly grow, for groups smooth out what deviates.",
+        "relations that are not straight lines.",
+        "Domingo-Ferrer, Mateo-Sanz & Torra 2001",
+    ),
+    "eigenvalues": Measure(
+        "Change of eigenvalues",
+        "Sum of |before − after| / before over the eigenvalues of the correlation matrices.",
+        "0 is best.",
+        "which columns it comes from.",
+        "as in sdcMicro, doi:10.18637/jss.v067.i04",
+    ),
+    "propensity": Measure(
+        "Can the files be told apart? (pMSE ratio)",
+        "A model tries to tell original from released records; its success is divided by what chance alone would give.",
+        "About 1: not better than chance. Larger: the files differ in ways that the model sees.",
+        "what the model cannot see; a cleverer one may see more, such as the ties.",
+        "Woo, Reiter, Oganian & Karr 2009, doi:10.29012/jpc.v1i1.568; Snoke et al. 2018, doi:10.1111/rssa.12358",
+    ),
+}
+
+RISKS = {
+    "unique": Measure(
+        "Unique records",
+        "Records whose combination of quasi-identifiers no other record has.",
+        "Fewer is better; none after masking with k of at least 2.",
+        "whether the record is unique in the population too.",
+        "Samarati 2001, doi:10.1109/69.971193",
+    ),
+    "largest_risk": Measure(
+        "Largest risk of a record",
+        "1 / size of the smallest class: the chance to pick the right record for someone who knows the "
+        "quasi-identifiers exactly and knows that the person is in the file.",
+        "Lower is better; at most 1/k.",
+        "what an intruder learns who knows other columns.",
+        "Samarati 2001, doi:10.1109/69.971193",
+    ),
+    "expected_reidentifications": Measure(
+        "Expected re-identifications",
+        "The number of records that such an intruder would get right on average, trying them all: one a class.",
+        "Lower is better.",
+        "intruders who know values only roughly (they get fewer right) or more columns (they get more).",
+        "Templ, Kowarik & Meindl 2015, doi:10.18637/jss.v067.i04",
+    ),
+    "linkage": Measure(
+        "Record linkage",
+        "Share of the released records whose nearest original record is the true one; ties count 1 / ties.",
+        f"Lower is better; {_TIES}.",
+        "attacks made for the method, which may find more than the nearest record does.",
+        "Domingo-Ferrer & Torra 2001; Pagliuca & Seri 1999",
+    ),
+    "intervals": Measure(
+        "Interval disclosure",
+        "Share of the records whose original values all lie within a width of the released ones.",
+        "Lower is better for the record, though it also means more loss.",
+        "for which records it is so; an intruder does not know it either.",
+        "Pagliuca & Seri 1999; as in sdcMicro, doi:10.18637/jss.v067.i04",
+    ),
+    "confidential": Measure(
+        "Confidential values within a class",
+        "If all records of a class share a confidential value, it is known of each of them, whatever k is.",
+        "No constant class, many different values, and distributions close to that of the whole table (small t).",
+        "what an intruder can infer from relations between columns.",
+        "Machanavajjhala et al. 2007, doi:10.1145/1217299.1217302; Li, Li & Venkatasubramanian 2007, "
+        "doi:10.1109/ICDE.2007.367856",
+    ),
+}  # fmt: skip
+
+
+def counted(value: Any, what: str = "", below: int | None = None) -> str:
+    """A count with what is counted: "1,080 records"; "fewer than 5 records" where it is hidden."""
+    n = count(value)
+    if n is None:
+        shown = NONE if below is None else f"fewer than {below}"
+        return f"{shown} {what}s" if what and below is not None else shown
+    return f"{n:,}" + (f" {what}{'' if n == 1 else 's'}" if what else "")
+
+
+def fixed(value: Any, decimals: int = 2, sign: bool = False) -> str:
+    """A number with so many decimals, so that columns of them align."""
+    v = number(value)
+    if v is None:
+        return NONE
+    if abs(v) >= 1e12:
+        return f"{v:.3g}"
+    v = round(v, decimals) + 0.0
+    shown = f"{v:+,.{decimals}f}" if sign and v else f"{v:,.{decimals}f}"
+    return shown.replace("-", "−")
+
+
+def percent(value: Any, decimals: int = 1) -> str:
+    """A number that is in percent already."""
+    v = number(value)
+    return NONE if v is None else f"{fixed(v, decimals)}{SPACE}%"
+
+
+def share(value: Any, decimals: int = 1) -> str:
+    """A share as percent; small ones by their first digits, so that they are not taken for none."""
+    v = number(value)
+    if v is None:
+        return NONE
+    v = 100 * v
+    if v and abs(v) < 10.0**-decimals:
+        return f"{v:.1g}{SPACE}%" if abs(v) >= 1e-4 else f"below 0.0001{SPACE}%"
+    return percent(v, decimals)
+
+
+def plain(value: Any, digits: int = 4) -> str:
+    """A number by its first digits."""
+    v = number(value)
+    if v is None:
+        return NONE
+    if v == int(v) and abs(v) < 1e15:
+        return f"{int(v):,}".replace("-", "−")
+    return f"{v:,.{digits}g}".replace("-", "−")
+
+
+def date(value: Any) -> str:
+    """16 November 2026."""
+    try:
+        day = datetime.date.fromisoformat(str(value)[:10])
+    except ValueError:
+        return ""
+    return f"{day.day} {day:%B %Y}"
+
+
+def series(parts: list[str], most: int = 6) -> str:
+    """a, b and c; the first ones if there are many."""
+    if len(parts) > most:
+        return f"{', '.join(parts[: most - 1])} and {len(parts) - most + 1} more"
+    return " and ".join([", ".join(parts[:-1]), parts[-1]] if len(parts) > 1 else parts)
