@@ -1,0 +1,1 @@
+"""Groups that guard confidential columns: l-diversity and t-closeness by construction."""
