@@ -13,20 +13,39 @@ from ._version import __version__
 if TYPE_CHECKING:
     from . import datasets
     from .bound import Bound
-    from .errors import CoterieError, PrivacyWarning
+    from .errors import CoterieError, PrivacyWarning, PromiseError
     from .estimator import Microaggregator
     from .partition import methods, microaggregate, refine
+    from .recipe import Recipe
+    from .release.assessing import assess
+    from .release.checking import verify
+    from .release.comparing import compare
+    from .release.drafting import draft_recipe
+    from .release.pipeline import protect
+    from .release.release import Release
+    from .release.replaying import replay
     from .result import Result
+    from .verification import Verdict
 
 _HOME = {
     "Bound": "bound",
     "CoterieError": "errors",
     "Microaggregator": "estimator",
     "PrivacyWarning": "errors",
+    "PromiseError": "errors",
+    "Recipe": "recipe",
+    "Release": "release.release",
     "Result": "result",
+    "Verdict": "verification",
+    "assess": "release.assessing",
+    "compare": "release.comparing",
+    "draft_recipe": "release.drafting",
     "methods": "partition",
     "microaggregate": "partition",
+    "protect": "release.pipeline",
     "refine": "partition",
+    "replay": "release.replaying",
+    "verify": "release.checking",
 }
 
 __all__ = [
@@ -34,12 +53,22 @@ __all__ = [
     "CoterieError",
     "Microaggregator",
     "PrivacyWarning",
+    "PromiseError",
+    "Recipe",
+    "Release",
     "Result",
+    "Verdict",
     "__version__",
+    "assess",
+    "compare",
     "datasets",
+    "draft_recipe",
     "methods",
     "microaggregate",
+    "protect",
     "refine",
+    "replay",
+    "verify",
 ]
 
 

@@ -15,6 +15,7 @@ __all__ = [
     "SUFFIXES",
     "Format",
     "Source",
+    "default_format",
     "detect",
     "formulas",
     "neutralize",
@@ -115,6 +116,15 @@ def write(table: Any, format: Format, path: Path) -> None:
         statistical.write(table, format, Path(path))
     else:
         raise CoterieError(f"The kind of a format must be one of {', '.join(KINDS)}.", f"'{format.kind}'")
+
+
+def default_format(kind: str) -> Format:
+    """The format of a file that is not written after another: csv, parquet or feather."""
+    if kind == "csv":
+        from . import text
+
+        return text.Dialect().format()
+    return Format("arrow" if kind == "feather" else kind, {"compression": "zstd"})
 
 
 def without_user_missing(table: Any, format: Format, columns: list[str] | None = None) -> Any:

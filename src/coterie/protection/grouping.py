@@ -108,7 +108,7 @@ def _grouped(
         labels, found = None, {}
     guards = guards_of(recipe, confidential)
     if guards:
-        from ..algorithms.confidential import guarded
+        from ..algorithms.confidential.guarded import guarded
 
         before = 0 if labels is None else int(labels.max()) + 1
         labels = guarded(X, k, labels, guards, recipe.guard.rule, strata=strata)  # type: ignore[arg-type]
@@ -144,7 +144,7 @@ def guards_of(recipe: Recipe, confidential: Sequence[Column]) -> list[Any]:
     guarded = [c for c in confidential if recipe.columns[c.name].guarded]
     if not guarded:
         return []
-    from ..algorithms.confidential import Guard
+    from ..algorithms.confidential.guards import Guard
 
     guards = []
     for column in guarded:

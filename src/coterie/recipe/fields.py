@@ -99,7 +99,7 @@ def _texts(value: Any) -> tuple[str, ...]:
 AT_LEAST_2 = _whole(2)
 AT_LEAST_0 = _whole(0)
 DECIMALS = Must("a whole number between -15 and 15", lambda v: _between(v, -15, 15))
-SHARE = _number("a number above 0 and at most 1", lambda v: 0.0 < v <= 1.0)
+SHARE = _number("a number above 0 and below 1", lambda v: 0.0 < v < 1.0)
 ABOVE_1 = _number("a number above 1", lambda v: v > 1.0)
 POSITIVE = _number("a number above 0", lambda v: v > 0.0)
 FLAG = Must("true or false", _flag)

@@ -7,7 +7,7 @@ from typing import Any
 
 from .. import kinds
 from ..columns import Column
-from ..measures.risk import Scenario, class_sizes, confidential_risk
+from ..measures.risk import class_risk, classes, confidential_risk
 from .drafting import recipe_to_look
 from .sources import open_source
 
@@ -75,8 +75,7 @@ def assess(
     scenarios, told = [], []
     for name, rule in chosen.promises.items():
         names = tuple(dict.fromkeys((*chosen.within, *rule.quasi)))
-        scenario = Scenario(name, names, rule.k)
-        known = [columns[n] for n in names]
-        scenarios.append({"name": name, "quasi": list(names), "k": rule.k, "classes": class_sizes(known, scenario.k)})
-        told += [confidential_risk(columns[n], known) for n in chosen.of_role("confidential")]
+        known = classes([columns[n] for n in names])
+        scenarios.append({"name": name, "quasi": list(names), "k": rule.k, "classes": class_risk(known, rule.k)})
+        told += [{"scenario": name, **confidential_risk(columns[n], known)} for n in chosen.of_role("confidential")]
     return Assessment(source.table.records, scenarios, told)

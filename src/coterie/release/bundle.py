@@ -37,16 +37,17 @@ def write_bundle(release: Release, folder: Path, force: bool, format: str | None
     with _staging(folder) as stage:
         data = stage / f"data{suffix}"
         with progress_.bar(progress, "writing"):
-            write_file(as_arrow(release.data), kind, data)
+            table = as_arrow(release.data)
+            write_file(table, kind, data)
         with progress_.bar(progress, "verifying what was written"):
-            verdict = _verified(data, kind, release)
+            verdict = _verified(data, kind, table.column_names, release)
         with progress_.bar(progress, "measuring"):
             facts = {**release.facts, "verdict": verdict.facts()}
             facts["output"] = {**facts["output"], "name": data.name}
         _write(stage / "recipe.toml", release.recipe.dumps())
         _write(stage / "verify.json", _json(verdict.facts()))
         _write_reports(stage, facts)
-        _write(stage / "manifest.json", _json(_manifest(release, stage, data, kind, facts)))
+        _write(stage / "manifest.json", _json(_manifest(release, stage, data, kind, facts, table.column_names)))
         _into_place(stage, folder, force)
     return folder
 
@@ -67,11 +68,11 @@ def _format(release: Release, wanted: str | None) -> tuple[Format, str]:
     return default_format(wanted), _SUFFIX[wanted]
 
 
-def _verified(data: Path, kind: Format, release: Release) -> Any:
+def _verified(data: Path, kind: Format, names: list[str], release: Release) -> Any:
     """The verdict on the bytes that go out."""
     from ..verification import verify_claims
 
-    verdict = verify_claims(data, claims_of(release.recipe, kind.details), dialect_of(kind.as_dict()))
+    verdict = verify_claims(data, claims_of(release.recipe, kind.details), dialect_of(kind.as_dict(), names))
     if not verdict.ok:
         hint = "this is a bug in Coterie, or in the writer of the format: please report it. Nothing was written."
         raise PromiseError("The written file must keep the promises.", str(verdict), hint)
@@ -85,7 +86,9 @@ def _write_reports(stage: Path, facts: dict[str, Any]) -> None:
     _write(stage / "internal.html", render_internal(facts))
 
 
-def _manifest(release: Release, stage: Path, data: Path, kind: Format, facts: dict[str, Any]) -> dict[str, Any]:
+def _manifest(
+    release: Release, stage: Path, data: Path, kind: Format, facts: dict[str, Any], names: list[str]
+) -> dict[str, Any]:
     files = {}
     for path in sorted(stage.iterdir()):
         audience = "public" if path == data else AUDIENCE.get(path.name, "internal")
@@ -96,6 +99,7 @@ def _manifest(release: Release, stage: Path, data: Path, kind: Format, facts: di
         "versions": {"python": platform.python_version(), **{n: v for n in _VERSIONS if (v := package_version(n))}},
         "input": {**facts["input"], "sha256": release._story.input_sha256},
         "output": facts["output"],
+        "names": names,
         "format": kind.as_dict(),
         "files": files,
         "verified": facts["verdict"]["ok"],

@@ -56,14 +56,14 @@ def verify_bundle(folder: Path) -> Verdict:
     recipe = Recipe.load(folder / "recipe.toml")
     data = folder / data_name(manifest)
     details = {n: v for n, v in manifest["format"].items() if n != "kind"}
-    return verify_claims(data, claims_of(recipe, details), dialect_of(manifest["format"]))
+    return verify_claims(data, claims_of(recipe, details), dialect_of(manifest["format"], manifest["names"]))
 
 
 def read_manifest(folder: Path) -> dict[str, Any]:
     """What a bundle says of itself."""
     try:
         manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
-        if not {"files", "output", "format", "input"} <= set(manifest):
+        if not {"files", "output", "format", "input", "names"} <= set(manifest):
             raise ValueError
     except (OSError, ValueError):
         raise CoterieError("A bundle must have a manifest.json.", f"'{folder}' without one that can be read") from None
@@ -78,16 +78,26 @@ def data_name(manifest: Mapping[str, Any]) -> str:
     return name
 
 
-def dialect_of(form: Mapping[str, Any]) -> dict[str, Any] | None:
+def dialect_of(form: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any] | None:
     """How a CSV file is to be read; None for others."""
     if form.get("kind") != "csv":
         return None
-    return {"delimiter": form["delimiter"], "quote": form.get("quote") or None, "encoding": form["encoding"]}
+    named = {} if form["header"] else {"names": list(names)}
+    return {
+        "delimiter": form["delimiter"],
+        "quote": form.get("quote") or None,
+        "encoding": form["encoding"],
+        "header": form["header"],
+        **named,
+    }
 
 
 def claims_of(recipe: Recipe, details: Mapping[str, Any]) -> Claims:
     """What a release promises. `details` say how a text file writes numbers and gaps."""
-    scenarios = tuple(Scenario(name, s.quasi, s.k) for name, s in recipe.promises.items())
+    within = recipe.within
+    scenarios = tuple(
+        Scenario(name, tuple(q for q in s.quasi if q not in within), s.k) for name, s in recipe.promises.items()
+    )
     guards = tuple(
         Guard(
             column=name,
@@ -95,8 +105,8 @@ def claims_of(recipe: Recipe, details: Mapping[str, Any]) -> Claims:
             l=rule.l,
             entropy=rule.entropy,
             t=rule.t,
-            order=rule.order,
-            decimal=details.get("decimal") or ".",
+            order=rule.order or (),
+            decimal=(details.get("decimal") or ".") if rule.kind in ("numeric", "integer") else ".",
             missing=tuple(details.get("missing") or ()),
             format=rule.format,
         )

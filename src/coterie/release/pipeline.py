@@ -191,7 +191,8 @@ def _surviving(before: _Before, recipe: Recipe) -> Ints:
 def _with_patterns(strata: Ints, part: _Before, component: Component) -> Ints:
     """Strata and patterns of gaps in the component's columns together, numbered from 0 on."""
     pattern = patterns_of(np.column_stack([part.columns[n].missing for n in component.quasi]))
-    return np.unique(strata * (int(pattern.max()) + 1) + pattern, return_inverse=True)[1].reshape(-1)
+    both: Ints = np.unique(strata * (int(pattern.max()) + 1) + pattern, return_inverse=True)[1].reshape(-1)
+    return both
 
 
 def _strata(before: _Before, recipe: Recipe) -> Ints:

@@ -191,17 +191,17 @@ class Release:
 
     def __str__(self) -> str:
         """The facts in a few lines."""
-        from ..report.text import plain
+        from ..report.text import as_text
 
-        return plain(self.facts)
+        return as_text(self.facts)
 
     __repr__ = __str__
 
     def __rich__(self) -> Any:
         """The facts for a terminal."""
-        from ..report.text import rich_table
+        from ..report.text import as_table
 
-        return rich_table(self.facts)
+        return as_table(self.facts)
 
     def _repr_html_(self) -> str:
         """The facts for a notebook."""

@@ -1,0 +1,182 @@
+"""Whether a release keeps its promise: read back from what was written, counted by DuckDB.
+
+Nothing here knows how a release was made: of the package, only the errors are shared.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from types import ModuleType
+from typing import Any
+
+from ..errors import CoterieError
+from . import sql, verdict
+from .claims import Claims, Guard, Scenario, claims_of, listed
+from .sources import opened, quietly
+from .verdict import Check, Verdict
+
+__all__ = ["Check", "Claims", "Guard", "Scenario", "Verdict", "check", "verify", "verify_claims"]
+
+
+def verify(
+    release: Any,
+    quasi: Sequence[str] | None = None,
+    k: int | None = None,
+    *,
+    within: Sequence[str] = (),
+    confidential: Mapping[str, Mapping[str, Any]] | None = None,
+    scenarios: Mapping[str, tuple[Sequence[str], int]] | None = None,
+    dialect: Mapping[str, Any] | None = None,
+) -> Verdict:
+    """Check on the release itself that every record hides among at least k, and that classes are diverse.
+
+    Parameters
+    ----------
+    release : path or table
+        A CSV, TSV, Parquet, Feather (Arrow), SPSS, Stata or SAS file; a pandas or polars DataFrame, a pyarrow Table.
+    quasi : list of str
+        The quasi-identifiers. Records that agree in all of them are a class.
+    k : int
+        The least number of records in a class.
+    within : list of str
+        Columns that an intruder knows as well, such as strata. They count into every class.
+    confidential : mapping of column to dict
+        What is claimed of confidential columns: `kind`, and any of `l`, `entropy`, `t`, `order`, `decimal`, `missing`,
+        `format`; see `Guard`. Classes with a single value are counted for each.
+    scenarios : mapping of name to (quasi, k)
+        Several of them, instead of `quasi` and `k`; all must hold.
+    dialect : mapping
+        Of a CSV file: `delimiter`, `quote` (None for none), `encoding`, `header` (bool), `names` (of the columns, where
+        there is no header). Without: the comma, semicolon, tab or bar of the first line; `"`; UTF-8; True.
+
+    Returns
+    -------
+    Verdict
+        Counts and sentences, never a value of the release.
+
+    Raises
+    ------
+    CoterieError
+        If the release cannot be read without doubt, or an argument is not as described.
+
+    Notes
+    -----
+    Values are the same only if they are written the same: of a CSV file, texts are compared, so "1.0" is not "1.00"; of
+    other files, floats are compared bit by bit. A missing value is a value like others; an empty text in quotes is
+    another. Definitions: k-anonymity, Sweeney (2002), doi 10.1142/S0218488502001648; distinct and entropy l-diversity,
+    Machanavajjhala et al. (2007), doi 10.1145/1217299.1217302; t-closeness, Li, Li and Venkatasubramanian (2007), doi
+    10.1109/ICDE.2007.367856.
+
+    For t, the distance is 1/(m-1) sum_i |sum_{j<=i} (p_j - q_j)| over the m distinct values of the whole file where
+    these have an order, and 1/2 sum_i |p_i - q_i| where they have none.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> from coterie.verification import verify
+    >>> print(verify(pa.table({"age": [30, 30, 41, 41, 41]}), ["age"], 2))
+    The release keeps all that was claimed (5 records read back).
+      ✓ Every record shares its 1 quasi-identifier with at least 1 others: the smallest of 2 classes has 2.
+    """
+    return verify_claims(release, claims_of(quasi, k, within, confidential, scenarios), dialect)
+
+
+def verify_claims(release: Any, claims: Claims, dialect: Mapping[str, Any] | None = None) -> Verdict:
+    """Check claims that stand together already, as those of a recipe do."""
+    with opened(release, claims.columns, claims.keys, dialect) as (relation, names):
+        return _checked(relation, claims, names)
+
+
+def check(relation: Any, claims: Claims) -> Verdict:
+    """Check the claims on a DuckDB relation; `verify` is this on whatever holds a release.
+
+    Parameters
+    ----------
+    relation : duckdb.DuckDBPyRelation
+        It is scanned several times, and must hold the same records each time.
+    claims : Claims
+
+    Returns
+    -------
+    Verdict
+    """
+    lacking = [c for c in claims.columns if list(relation.columns).count(c) != 1]
+    if lacking:
+        raise CoterieError("The release must have every column that is claimed, once.", f"no {listed(lacking)}")
+    return _checked(relation, claims, {c: c for c in claims.columns})
+
+
+def _checked(relation: Any, claims: Claims, names: Mapping[str, str]) -> Verdict:
+    """Every check of every scenario. `names` says what the relation calls a column."""
+    types = dict(zip(relation.columns, (t.id for t in relation.types), strict=True))
+    kinds = {column: types[name] for column, name in names.items()}
+    sql.check_plain(list(kinds), list(kinds.values()))
+    keys = {c: sql.exact(names[c], kinds[c]) for c in claims.keys}
+    checks: list[Check] = []
+    records, whole = 0, {}
+    for scenario in claims.scenarios:
+        columns = claims.key(scenario)
+        sizes = dict(_ask(relation, sql.sizes([keys[c] for c in columns])))
+        records = sum(size * number for size, number in sizes.items())
+        if records == 0:
+            raise CoterieError("The release must hold records.", "none")
+        whole[scenario.name] = sql.whole_type(records, max(sizes))
+        checks.append(verdict.k_anonymity(scenario.name, columns, len(scenario.quasi), scenario.k, sizes))
+    for guard in claims.guards:
+        name, kind = names[guard.column], kinds[guard.column]
+        _check_readable(relation, guard, name, kind)
+        for scenario in claims.scenarios:
+            exact = [keys[c] for c in claims.key(scenario)]
+            checks += _guarded(relation, scenario.name, exact, guard, name, kind, whole[scenario.name])
+    return Verdict(tuple(checks), records)
+
+
+def _check_readable(relation: Any, guard: Guard, name: str, kind: str) -> None:
+    ((missing, unreadable),) = _ask(relation, sql.readable(guard, name, kind))
+    if unreadable:
+        hint = "name texts that stand for a missing value in 'missing'; see also 'decimal', 'format' and 'order'."
+        got = f"{unreadable:,} values that can't be read as that"
+        raise CoterieError(f"'{guard.column}' must be {guard.kind}.", got, hint)
+    if missing and guard.t is not None and guard.is_ordered:
+        what = "Values that are missing have no place in an order: t-closeness is not defined."
+        raise CoterieError(what, f"{missing:,} missing in '{guard.column}'", "leave t out, or call the column nominal.")
+
+
+def _guarded(
+    relation: Any, scenario: str, keys: Sequence[str], guard: Guard, name: str, kind: str, whole: str
+) -> list[Check]:
+    """The checks of one confidential column in the classes of one scenario."""
+    (found,) = _ask(relation, sql.diversity(keys, guard, name, kind))
+    classes, least, least_entropy, few, exposed, few_entropy, exposed_entropy, constant, in_constant = found
+    told: list[tuple[str, float, float, int, int]] = []
+    if guard.l is not None:
+        told.append(("distinct l-diversity", guard.l, least, few, exposed))
+    if guard.entropy is not None:
+        told.append(("entropy l-diversity", guard.entropy, least_entropy, few_entropy, exposed_entropy))
+    if guard.t is not None:
+        ((farthest, beyond, exposed_beyond),) = _ask(relation, sql.closeness(keys, guard, name, kind, whole))
+        told.append(("t-closeness", guard.t, farthest, beyond, exposed_beyond))
+    checks = [
+        verdict.diversity(what, scenario, guard.column, wanted, value, classes, number, inside)
+        for what, wanted, value, number, inside in told
+    ]
+    return [*checks, verdict.constants(scenario, guard.column, classes, constant, in_constant)]
+
+
+def _ask(relation: Any, question: str) -> list[tuple[Any, ...]]:
+    """Rows of counts. DuckDB's own words about an error may quote a value, so they stay here."""
+
+    def ask() -> list[tuple[Any, ...]]:
+        return list(relation.query(sql.RELEASE, question).fetchall())
+
+    return quietly(ask, "The release cannot be checked.")
+
+
+class _Room(ModuleType):
+    """This package, callable: whoever imports it makes `coterie.verify` the package, which should still verify."""
+
+    __call__ = staticmethod(verify)
+
+
+sys.modules[__name__].__class__ = _Room

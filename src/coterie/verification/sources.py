@@ -1,0 +1,203 @@
+"""How a file or a table becomes a DuckDB relation, with nothing lost, guessed or left behind on the way.
+
+DuckDB may open nothing but the one file and loads no extension; what does not fit into memory goes to a private folder.
+Columns get names by position (c0, c1, …): DuckDB would take "Age" and "age" for one.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, TypeVar
+
+from ..errors import CoterieError
+from . import arrow, delimited
+from .claims import listed
+
+T = TypeVar("T")
+
+HELD = "held"  # the table that holds the columns in question
+STATISTICS = {
+    ".sav": "read_sav",
+    ".zsav": "read_sav",
+    ".por": "read_por",
+    ".dta": "read_dta",
+    ".sas7bdat": "read_sas7bdat",
+    ".xpt": "read_xport",
+}
+PARQUET = (".parquet", ".pq")
+FEATHER = (".feather", ".arrow", ".ipc")
+SUFFIXES = (*delimited.SUFFIXES, *PARQUET, *FEATHER, *STATISTICS)
+
+
+def quietly(run: Callable[[], T], what: str, hint: str | None = None) -> T:
+    """What `run` gives, or an error that says nothing of what went wrong but its type.
+
+    Libraries quote values in their messages. Raised here, after the `except`, the error has no cause and no context.
+    """
+    try:
+        return run()
+    except CoterieError:
+        raise
+    except Exception as error:
+        kind = type(error).__name__
+    raise CoterieError(what, kind, hint)
+
+
+@contextmanager
+def opened(
+    release: Any, columns: Sequence[str], keys: Sequence[str], dialect: Mapping[str, Any] | None
+) -> Iterator[tuple[Any, dict[str, str]]]:
+    """A relation that holds these columns of a release, and what they are called there.
+
+    Of the `keys`, every difference must be kept; of the others, missing values of any sort are the same.
+    """
+    with tempfile.TemporaryDirectory(prefix="coterie-") as private:  # nobody else may look into it
+        path = _file(release)
+        if path is not None and path.suffix.lower() in delimited.SUFFIXES:
+            file = delimited.File.find(path, columns, dialect, Path(private))
+            position = _positions(file.names, columns)
+            literally = quietly(lambda: _plain_path(file.path, private), f"'{path.name}' cannot be read.", "rename it.")
+            connection = _connect(private, literally)
+            fill: Callable[[], None] = lambda: file.fill(connection, literally, HELD, position)  # noqa: E731
+        else:
+            if dialect is not None:
+                raise CoterieError("Only a CSV file has a dialect.", "'dialect' for another release", "leave it out.")
+            connection = _connect(private)
+            fill = lambda: _pour(connection, release if path is None else path, columns, keys)  # noqa: E731
+        try:
+            quietly(fill, *_complaint(release, path))
+            yield connection.table(HELD), {c: f"c{j}" for j, c in enumerate(columns)}
+        finally:
+            connection.close()
+
+
+def _complaint(release: Any, path: Path | None) -> tuple[str, str | None]:
+    if path is None:
+        return (
+            f"A table of type {type(release).__module__.split('.')[0]}.{type(release).__name__} cannot be read.",
+            None,
+        )
+    if path.suffix.lower() in delimited.SUFFIXES:
+        hint = (
+            "has every row as many fields as the first; are quotes closed and line ends alike; is the encoding right?"
+        )
+        return f"'{path.name}' cannot be read without doubt.", hint
+    return f"'{path.name}' cannot be read as {path.suffix[1:]}.", None
+
+
+def _file(release: Any) -> Path | None:
+    """The path of a release that is a file; None if it is a table."""
+    if not isinstance(release, (str, os.PathLike)):
+        return None
+    path = Path(os.path.abspath(os.fspath(release)))
+    try:
+        mode = path.lstat().st_mode
+    except OSError as error:
+        reason = os.strerror(error.errno) if error.errno else type(error).__name__
+    except ValueError:  # a NUL in the name
+        reason = "no name of a file"
+    else:
+        reason = ""
+    if reason:
+        raise CoterieError(f"'{path.name}' cannot be read.", reason)
+    if stat.S_ISDIR(mode):
+        return _bundle(path)
+    if stat.S_ISLNK(mode):
+        raise CoterieError(
+            "The release must be a file of its own.", f"'{path.name}', a link", "name what it points to."
+        )
+    if not stat.S_ISREG(mode):
+        raise CoterieError("The release must be a regular file.", f"'{path.name}', a pipe, a device or a socket")
+    if path.suffix.lower() not in SUFFIXES:
+        raise CoterieError(f"Files must end in {', '.join(SUFFIXES)}.", f"'{path.name}'")
+    return path
+
+
+def _bundle(path: Path) -> Path:
+    """HOOK: the data file of a bundle folder. Not there yet."""
+    raise CoterieError(
+        "The release must be a file or a table.", f"'{path.name}', a folder", "name the data file in it."
+    )
+
+
+def _plain_path(path: Path, private: str) -> str:
+    """A path that DuckDB takes literally: it reads *, ? and [ as patterns, and may come to more.
+
+    A link of a plain name leads to files with such names. (An escaped pattern could match another file.)
+    """
+    if _is_plain(str(path)):
+        return str(path)
+    link = Path(private) / f"release{path.suffix.lower()}"
+    if not _is_plain(str(link)):
+        raise CoterieError("Neither the file nor the folder for temporary files has a plain name.", f"'{path.name}'")
+    link.symlink_to(path)
+    return str(link)
+
+
+def _is_plain(path: str) -> bool:
+    signs = path.replace("\\", "/") if os.name == "nt" else path
+    return all(sign.isalnum() or sign in "/._- ,()+=@:" for sign in signs) and "://" not in path
+
+
+def _connect(private: str, path: str | None = None) -> Any:
+    """A DuckDB of our own that can open nothing but `path`."""
+    import duckdb
+
+    from .sql import literal
+
+    connection = duckdb.connect(
+        ":memory:",
+        config={
+            "temp_directory": private,
+            "autoinstall_known_extensions": "false",
+            "autoload_known_extensions": "false",
+            "allow_community_extensions": "false",
+            "allow_persistent_secrets": "false",
+            "python_enable_replacements": "false",
+            "default_collation": "",
+        },
+    )
+    if path is not None:
+        connection.execute(f"SET allowed_paths = [{literal(path)}]")
+    connection.execute("SET enable_external_access = false")
+    connection.execute("SET lock_configuration = true")
+    return connection
+
+
+def _positions(names: Sequence[str], columns: Sequence[str]) -> list[int]:
+    """Where the columns stand. Names of the release are not told: without a header they'd be values."""
+    lacking = [c for c in columns if c not in names]
+    if lacking:
+        what = "Every column that is claimed must be in the release."
+        raise CoterieError(what, f"no {listed(lacking)} among {len(names)} columns")
+    twice = [c for c in columns if list(names).count(c) > 1]
+    if twice:
+        raise CoterieError("Column names must be unique.", f"{listed(twice)} more than once")
+    return [list(names).index(c) for c in columns]
+
+
+def _pour(connection: Any, release: Any, columns: Sequence[str], keys: Sequence[str]) -> None:
+    """Fill the table from Arrow batches."""
+    names, schema, batches = _batches(release, columns, keys)
+    position = _positions(names, columns)
+    reader = arrow.reader(schema, batches, position)
+    connection.register("stream", reader)
+    connection.execute(f"CREATE TABLE {HELD} AS SELECT * FROM stream")
+    connection.unregister("stream")
+
+
+def _batches(release: Any, columns: Sequence[str], keys: Sequence[str]) -> tuple[list[str], Any, Iterable[Any]]:
+    """Column names, Arrow schema and batches of a file or a table."""
+    if not isinstance(release, Path):
+        return arrow.of_table(release, columns, keys)
+    suffix = release.suffix.lower()
+    if suffix in PARQUET:
+        return arrow.of_parquet(release, columns)
+    if suffix in FEATHER:
+        return arrow.of_feather(release)
+    return arrow.of_statistics(release, STATISTICS[suffix], columns, keys)

@@ -1,0 +1,261 @@
+"""The questions, in SQL: classes, their sizes, their confidential values. Everything is counted by sets, in integers.
+
+A relation is asked under the name `coterie_release`. Column names and texts get in through `ident` and `literal` alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..errors import CoterieError
+from .claims import Guard, listed
+
+RELEASE = "coterie_release"
+TEXT = {"varchar", "enum"}
+FLOATS = {"float": "INTEGER", "double": "BIGINT"}  # and the integer that is as wide
+WHOLE = {"tinyint", "smallint", "integer", "bigint", "hugeint"}
+WHOLE |= {f"u{name}" for name in WHOLE}
+NUMBERS = WHOLE | set(FLOATS) | {"decimal"}
+TIMES = {"date", "time", "timestamp", "timestamp_s", "timestamp_ms", "timestamp_ns", "timestamp with time zone"}
+# Not intervals (to DuckDB, a month equals 30 days), nor times with offsets, nor anything nested
+PLAIN = TEXT | NUMBERS | TIMES | {"boolean", "blob", "uuid", "null"}
+
+BLANK = r"[\s\x{b}\x{85}\p{Z}\x{200b}\x{feff}]+"  # of any sort, zero-width ones too
+
+
+def ident(name: str) -> str:
+    """A name as SQL."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def literal(text: str) -> str:
+    """A text as SQL."""
+    return "'" + text.replace("'", "''") + "'"
+
+
+def _list(texts: Sequence[str]) -> str:
+    return "[" + ", ".join(map(literal, texts)) + "]"
+
+
+def exact(column: str, kind: str) -> str:
+    """A value so that two are the same only if nobody can tell them apart.
+
+    Texts are compared byte by byte, whatever the collation. Floats are compared bit by bit: DuckDB would take -0.0 for
+    0.0, and any NaN for any other. NULL is a value of its own.
+    """
+    if kind in TEXT:
+        return f"encode({ident(column)}::VARCHAR)"
+    if kind in FLOATS:
+        return f"(({ident(column)}::BIT)::{FLOATS[kind]})"
+    return ident(column)
+
+
+def present(guard: Guard, column: str, kind: str) -> str:
+    """A value of a confidential column, or NULL where it is missing: blank, NaN, or a text that stands for it."""
+    name = ident(column)
+    if kind in TEXT:
+        trimmed = f"regexp_replace({name}::VARCHAR, '^{BLANK}|{BLANK}$', '', 'g')"
+        return f"CASE WHEN {trimmed} NOT IN ('', {', '.join(map(literal, guard.missing or ('',)))}) THEN {trimmed} END"
+    if guard.missing or guard.decimal != "." or guard.format is not None:
+        what = "'missing', 'decimal' and 'format' are about texts."
+        raise CoterieError(what, f"'{guard.column}', a column of type {kind}", "leave them out.")
+    return f"CASE WHEN NOT isnan({name}) THEN {name} END" if kind in FLOATS else name
+
+
+def value(guard: Guard, kind: str) -> str:
+    """What `v`, a value that is present, stands for by its column's kind; NULL if it can't be read as that.
+
+    Values that are the same get the same: "1.0" and "1.00" are one number.
+    """
+    if guard.kind == "nominal":
+        return "encode(v)" if kind in TEXT else "v"
+    if guard.kind == "boolean":
+        return f"coalesce(TRY_CAST(v AS BOOLEAN)::VARCHAR, {'lower(v)' if kind in TEXT else 'v::VARCHAR'})"
+    if guard.kind == "ordinal":
+        return _ordinal(guard, kind)
+    if kind in TEXT:
+        return _moment(guard) if guard.kind == "datetime" else _number(guard)
+    if kind not in NUMBERS | (TIMES if guard.kind == "datetime" else {"boolean"}):
+        raise CoterieError(f"'{guard.column}' must be {guard.kind}.", f"a column of type {kind}")
+    return "v::INTEGER" if kind == "boolean" else "v"
+
+
+def _ordinal(guard: Guard, kind: str) -> str:
+    if kind in TEXT:
+        if not guard.order:
+            raise CoterieError(
+                "An ordinal column of texts needs its order.", f"'{guard.column}' without", "give order=[…]."
+            )
+        return f"nullif(list_position({_list(guard.order)}, v), 0)"
+    if kind not in NUMBERS | {"boolean"}:
+        raise CoterieError(f"'{guard.column}' must be ordinal.", f"a column of type {kind}")
+    if not guard.order:
+        return "v::DOUBLE"
+    try:
+        numbers = [repr(float(text)) for text in guard.order]
+    except ValueError:
+        numbers = []
+    if not numbers:
+        raise CoterieError(f"The order of '{guard.column}' must be one of numbers.", f"a column of type {kind}")
+    return f"nullif(list_position([{', '.join(numbers)}]::DOUBLE[], v::DOUBLE), 0)"
+
+
+def _number(guard: Guard) -> str:
+    sign = "[.]" if guard.decimal == "." else ","
+    if guard.kind == "integer":
+        return (
+            f"CASE WHEN regexp_full_match(v, '[+-]?[0-9]+({sign}0*)?') "
+            f"THEN TRY_CAST(ltrim(split_part(v, '{guard.decimal}', 1), '+') AS HUGEINT) END"
+        )
+    pattern = f"[+-]?([0-9]+({sign}[0-9]*)?|{sign}[0-9]+)([eE][+-]?[0-9]+)?"
+    text = f"ltrim(replace(v, '{guard.decimal}', '.'), '+')"
+    return f"CASE WHEN regexp_full_match(v, '{pattern}') THEN TRY_CAST({text} AS DOUBLE) END"
+
+
+def _moment(guard: Guard) -> str:
+    """Microseconds. DuckDB drops the offset of a text, so that one with an offset must not get through."""
+    if guard.format is not None:
+        return f"epoch_us(try_strptime(v, {literal(guard.format)})::TIMESTAMP)"
+    time = "[0-9]{1,2}:[0-9]{2}(:[0-9]{2}([.][0-9]{1,6})?)?"
+    day = "[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}"
+    return (
+        f"CASE WHEN regexp_full_match(v, '{day}([ T]{time}Z?)?') THEN epoch_us(TRY_CAST(v AS TIMESTAMP)) "
+        f"WHEN regexp_full_match(v, '{time}') "
+        "THEN epoch_us(TRY_CAST(CASE WHEN length(v) > 5 THEN v ELSE v || ':00' END AS TIME)) END"
+    )
+
+
+def sizes(keys: Sequence[str]) -> str:
+    """How many classes there are of each size."""
+    named, names = _named(keys)
+    return (
+        "SELECT size, count(*) FROM (SELECT count(*) AS size "
+        f"FROM (SELECT {named} FROM coterie_release) GROUP BY {names}) GROUP BY size ORDER BY size"
+    )
+
+
+def _named(keys: Sequence[str]) -> tuple[str, str]:
+    """The keys under names of our own, which no column of the release can be mistaken for."""
+    return ", ".join(f"{key} AS k{j}" for j, key in enumerate(keys)), ", ".join(f"k{j}" for j in range(len(keys)))
+
+
+def readable(guard: Guard, column: str, kind: str) -> str:
+    """How many values are missing, and how many can't be read as what they should be."""
+    return (
+        f"SELECT count(*) FILTER (v IS NULL), count(*) FILTER (v IS NOT NULL AND w IS NULL) "
+        f"FROM (SELECT v, {value(guard, kind)} AS w "
+        f"FROM (SELECT {present(guard, column, kind)} AS v FROM coterie_release))"
+    )
+
+
+def _cells(keys: Sequence[str], guard: Guard, column: str, kind: str) -> str:
+    """The cells: how often (n) a class (id, size) holds a value (w), missing ones as NULL.
+
+    The values are collected by class and unpacked again under its number: all that follows then groups by one integer.
+    """
+    named, names = _named(keys)
+    return f"""
+    WITH classes AS (
+      SELECT row_number() OVER () AS id, size, held FROM (
+        SELECT count(*) AS size, list({value(guard, kind)}) AS held
+        FROM (SELECT {named}, {present(guard, column, kind)} AS v FROM coterie_release) GROUP BY {names})),
+    cells AS MATERIALIZED (
+      SELECT id, any_value(size) AS size, w, count(*) AS n
+      FROM (SELECT id, size, unnest(held) AS w FROM classes) GROUP BY id, w)"""
+
+
+def diversity(keys: Sequence[str], guard: Guard, column: str, kind: str) -> str:
+    """Of all classes: least distinct l and entropy l, classes and records below each, classes with one value at most.
+
+    A class's entropy is that of its values that are present: ln T - sum(n ln n) / T, with T of them in all.
+    """
+    l, entropy = guard.l or 0, guard.entropy or 0  # noqa: E741
+    return (
+        _cells(keys, guard, column, kind)
+        + f""",
+    of_class AS (
+      SELECT any_value(size) AS size, count(w) AS l,
+        coalesce(exp(ln(sum(n) FILTER (w IS NOT NULL))
+          - sum(n * ln(n)) FILTER (w IS NOT NULL) / sum(n) FILTER (w IS NOT NULL)), 0.0) AS e
+      FROM cells GROUP BY id)
+    SELECT count(*)::BIGINT, min(l)::BIGINT, min(e),
+      count(*) FILTER (l < {l}), coalesce(sum(size) FILTER (l < {l}), 0)::BIGINT,
+      count(*) FILTER (e < {entropy!r}::DOUBLE * (1 - 1e-12)),
+      coalesce(sum(size) FILTER (e < {entropy!r}::DOUBLE * (1 - 1e-12)), 0)::BIGINT,
+      count(*) FILTER (l <= 1), coalesce(sum(size) FILTER (l <= 1), 0)::BIGINT
+    FROM of_class"""
+    )
+
+
+def closeness(keys: Sequence[str], guard: Guard, column: str, kind: str, whole: str) -> str:
+    """Of all classes: the largest distance to the whole file, classes and records beyond t.
+
+    `whole` is the type for products of counts, as `whole_type` says.
+    """
+    measure = _ordered if guard.is_ordered else _equal
+    return (
+        _cells(keys, guard, column, kind)
+        + measure(whole)
+        + f"""
+    SELECT max(d), count(*) FILTER (d > {guard.t!r}::DOUBLE + 1e-12),
+      coalesce(sum(size) FILTER (d > {guard.t!r}::DOUBLE + 1e-12), 0)::BIGINT
+    FROM distances"""
+    )
+
+
+def whole_type(records: int, largest: int) -> str:
+    """The integers that hold the sums of t-closeness: less than records² times the largest class."""
+    return "BIGINT" if records**2 * largest < 2**62 else "HUGEINT"
+
+
+def _equal(whole: str) -> str:
+    """1/2 sum |p - q|; a value that the class lacks adds its q, so that only the class's own cells are visited."""
+    return f""",
+    whole AS (SELECT w, sum(n)::{whole} AS n FROM cells GROUP BY w),
+    every AS (SELECT sum(n)::{whole} AS n FROM whole),
+    distances AS (
+      SELECT any_value(c.size) AS size,
+        (sum(abs(e.n * c.n - c.size * a.n) - c.size * a.n) + any_value(c.size * e.n))::DOUBLE
+          / (2 * any_value(c.size * e.n))::DOUBLE AS d
+      FROM cells AS c JOIN whole AS a ON c.w IS NOT DISTINCT FROM a.w CROSS JOIN every AS e GROUP BY c.id)"""
+
+
+def _ordered(whole: str) -> str:
+    """1/(m-1) sum over i of |sum over j <= i of (p_j - q_j)|, by the class's own values alone.
+
+    With N records in all and C_i of them up to the i-th of m values, a class of s records with c of them up to there
+    adds |N c - s C_i| / (s N). Between two values of the class c stays the same and C_i grows, so that there is one x
+    up to which the difference is positive: the sums of both parts follow from P_i, the sum of C_1 to C_i.
+    """
+    return f""",
+    whole AS (SELECT w, sum(n) AS n FROM cells GROUP BY w),
+    ranked AS (SELECT w, row_number() OVER (ORDER BY w) AS i, sum(n) OVER (ORDER BY w) AS upto FROM whole),
+    ranks AS MATERIALIZED (
+      SELECT w, i::{whole} AS i, upto::{whole} AS upto, sum(upto) OVER (ORDER BY i)::{whole} AS p FROM ranked),
+    every AS (SELECT max(upto) AS n, max(i) AS m, max(p) AS p FROM ranks),
+    steps AS (
+      SELECT id, size::{whole} AS s, r.i AS first, r.p - r.upto AS before,
+        sum(c.n) OVER by_value::{whole} AS c,
+        coalesce(lead(r.i) OVER by_value - 1, e.m) AS last,
+        coalesce(lead(r.p - r.upto) OVER by_value, e.p) AS after,
+        e.n AS n, r.i = min(r.i) OVER (PARTITION BY id) AS lowest
+      FROM cells AS c JOIN ranks AS r ON c.w = r.w CROSS JOIN every AS e
+      WINDOW by_value AS (PARTITION BY id ORDER BY r.i)),
+    turned AS (
+      SELECT t.*, least(greatest(coalesce(r.i, 0), first - 1), last) AS x,
+        CASE WHEN r.i IS NULL OR r.i < first THEN before WHEN r.i > last THEN after ELSE r.p END AS middle
+      FROM (SELECT *, (n * c) // s AS bar FROM steps) AS t ASOF LEFT JOIN ranks AS r ON t.bar >= r.upto),
+    distances AS (
+      SELECT any_value(s)::BIGINT AS size,
+        sum((x - first + 1) * n * c - s * (middle - before) + s * (after - middle) - (last - x) * n * c
+          + CASE WHEN lowest THEN s * before ELSE 0 END)::DOUBLE
+          / greatest(any_value(s * n)::DOUBLE * ((SELECT m FROM every) - 1)::DOUBLE, 1) AS d
+      FROM turned GROUP BY id)"""
+
+
+def check_plain(columns: Sequence[str], kinds: Sequence[str]) -> None:
+    """Refuse columns whose values DuckDB does not compare exactly."""
+    wrong = [c for c, kind in zip(columns, kinds, strict=True) if kind not in PLAIN]
+    if wrong:
+        types = sorted({kind for kind in kinds if kind not in PLAIN})
+        raise CoterieError("Columns must hold plain values.", f"{listed(wrong)} of type {', '.join(types)}")

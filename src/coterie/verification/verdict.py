@@ -1,0 +1,189 @@
+"""What verify found, and how it is said: counts, never values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Check:
+    """One claim and what was found.
+
+    Attributes
+    ----------
+    what : str
+        "k-anonymity", "distinct l-diversity", "entropy l-diversity", "t-closeness" or "constant confidential values".
+    scenario : str
+        Whose classes were looked at.
+    columns : tuple of str
+        The columns that make the classes, or the confidential column.
+    wanted, found : number or None
+        What every class must keep, and what the worst does. Constant values are counted; nothing is wanted of them.
+    classes, offending_classes, offending_records : int
+        How many there are, how many don't keep it, and how many records are in these.
+    sentence : str
+        The same in plain words.
+    ok : bool
+    sizes : mapping of int to int
+        How many classes there are of each size below k.
+    """
+
+    what: str
+    scenario: str
+    columns: tuple[str, ...]
+    wanted: float | None
+    found: float
+    classes: int
+    offending_classes: int
+    offending_records: int
+    sentence: str
+    ok: bool
+    sizes: Mapping[int, int]
+
+    def facts(self) -> dict[str, Any]:
+        """All of it, for JSON."""
+        told = {**self.__dict__, "columns": list(self.columns)}
+        return told | {"sizes": {str(size): number for size, number in self.sizes.items()}}
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Whether a release keeps what is claimed of it. `bool(verdict)` is `verdict.ok`.
+
+    Attributes
+    ----------
+    checks : tuple of Check
+    records : int
+    """
+
+    checks: tuple[Check, ...]
+    records: int
+
+    @property
+    def ok(self) -> bool:
+        """Whether every check holds."""
+        return all(check.ok for check in self.checks)
+
+    def __bool__(self) -> bool:
+        return self.ok
+
+    def facts(self) -> dict[str, Any]:
+        """All of it, for JSON."""
+        return {"ok": self.ok, "records": self.records, "checks": [check.facts() for check in self.checks]}
+
+    @property
+    def headline(self) -> str:
+        """One sentence on the whole."""
+        if self.ok:
+            return f"The release keeps all that was claimed ({_count(self.records, 'record')} read back)."
+        failed = sum(not check.ok for check in self.checks)
+        return f"The release does not keep what was claimed: {_count(failed, 'check')} failed. Don't hand it out."
+
+    def __str__(self) -> str:
+        return "\n".join([self.headline, *(f"  {_mark(check)} {check.sentence}" for check in self.checks)])
+
+    def __rich__(self) -> Any:
+        """For a terminal."""
+        from rich.text import Text
+
+        text = Text(self.headline, style="bold green" if self.ok else "bold red")
+        for check in self.checks:  # as plain text: a column's name may look like markup
+            text.append(f"\n  {_mark(check)} ", style="green" if check.ok else "red").append(
+                check.sentence, style="not bold"
+            )
+        return text
+
+    def _repr_html_(self) -> str:
+        lines = "".join(f"<li>{_mark(check)} {escape(check.sentence)}</li>" for check in self.checks)
+        return f"<div><p><strong>{escape(self.headline)}</strong></p><ul style='list-style:none'>{lines}</ul></div>"
+
+
+def _mark(check: Check) -> str:
+    return "✓" if check.ok else "✗"
+
+
+def k_anonymity(scenario: str, columns: Sequence[str], quasi: int, k: int, sizes: Mapping[int, int]) -> Check:
+    """The check of class sizes, from the number of classes of each size."""
+    below = {size: number for size, number in sizes.items() if size < k}
+    classes, few, smallest = sum(sizes.values()), sum(below.values()), min(sizes)
+    exposed = sum(size * number for size, number in below.items())
+    known = _count(quasi, "quasi-identifier")
+    if len(columns) > quasi:
+        known += f" and {_count(len(columns) - quasi, 'stratum column')}"
+    if few == 0:
+        least = (
+            f"the smallest of {classes:,} classes has {smallest:,}"
+            if classes > 1
+            else f"all {smallest:,} are one class"
+        )
+        sentence = f"Every record shares its {known} with at least {smallest - 1:,} others: {least}."
+    else:
+        shown = [f"{number:,} of {_count(size, 'record')}" for size, number in list(below.items())[:5]]
+        more = few - sum(list(below.values())[:5])
+        sentence = (
+            f"{few:,} of {_count(classes, 'class')} by {known} {'has' if few == 1 else 'have'} fewer than {k:,} "
+            f"records: {', '.join(shown)}{f', and {more:,} larger ones' if more else ''}. "
+            f"{_count(exposed, 'record')} {'is' if exposed == 1 else 'are'} in them."
+        )
+    sentence = _in(scenario, sentence)
+    found = few, exposed, sentence, few == 0
+    return Check("k-anonymity", scenario, tuple(columns), k, smallest, classes, *found, below)
+
+
+_WORDS = {
+    "distinct l-diversity": (
+        "Every class holds at least {found:,} different values of '{column}'.",
+        "{few:,} of {classes} {hold} fewer than {wanted:,} different values of '{column}'; the least is {found:,}.",
+    ),
+    "entropy l-diversity": (
+        "In every class, the values of '{column}' are spread at least as evenly as {found:.4g} equally frequent ones.",
+        "In {few:,} of {classes} the values of '{column}' are spread less evenly than {wanted:g} equally frequent "
+        "ones; the least is {found:.4g}.",
+    ),
+    "t-closeness": (
+        "No class's values of '{column}' are farther than {found:.4g} from those of the whole file.",
+        "In {few:,} of {classes} the values of '{column}' are farther than {wanted:g} from those of the whole file; "
+        "the largest distance is {found:.4g}.",
+    ),
+}
+
+
+def diversity(
+    what: str, scenario: str, column: str, wanted: float, found: float, classes: int, few: int, exposed: int
+) -> Check:
+    """The check of a guard."""
+    sentence = _WORDS[what][few > 0].format(
+        column=column,
+        wanted=wanted,
+        found=found,
+        few=few,
+        classes=_count(classes, "class"),
+        hold="holds" if few == 1 else "hold",
+    )
+    if few:
+        sentence += f" {_count(exposed, 'record')} {'is' if exposed == 1 else 'are'} in them."
+    return Check(what, scenario, (column,), wanted, found, classes, few, exposed, _in(scenario, sentence), few == 0, {})
+
+
+def constants(scenario: str, column: str, classes: int, few: int, exposed: int) -> Check:
+    """How many classes give a confidential value away; reported, and no failure."""
+    if few == 0:
+        sentence = f"No class has one value of '{column}' alone."
+    else:
+        sentence = (
+            f"{few:,} of {_count(classes, 'class')} {'has' if few == 1 else 'have'} one value of '{column}' alone: "
+            f"whoever knows that a person is in such a class knows it ({_count(exposed, 'record')})."
+        )
+    what, sentence = "constant confidential values", _in(scenario, sentence)
+    return Check(what, scenario, (column,), None, few, classes, few, exposed, sentence, True, {})
+
+
+def _in(scenario: str, sentence: str) -> str:
+    return sentence if scenario == "all" else f"Scenario '{scenario}': {sentence}"
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 'es' if noun.endswith('s') else 's'}"
