@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..columns import Column
-from ..errors import PromiseError
+from ..errors import CoterieError, PromiseError
 from ..partition import groups_of
 from ..recipe import Recipe
 
@@ -111,12 +111,21 @@ def _grouped(
         from ..algorithms.confidential.guarded import guarded
 
         before = 0 if labels is None else int(labels.max()) + 1
-        labels = guarded(X, k, labels, guards, recipe.guard.rule, strata=strata)  # type: ignore[arg-type]
+        labels = _kept(lambda: guarded(X, k, labels, guards, recipe.guard.rule, strata=strata))  # type: ignore[arg-type]
         found = {**found, "guard": recipe.guard.rule}
         if before:
             found["merged"] = before - int(labels.max()) - 1
     assert labels is not None
     return Grouped(component, labels, X, strata, found, constant_records(labels, confidential))
+
+
+def _kept(form: Callable[[], Ints]) -> Ints:
+    """What `form` gives; that the guards are out of reach means that the promise cannot be kept."""
+    try:
+        return form()
+    except CoterieError as error:
+        what, got, hint = error.what, error.got, error.hint
+    raise PromiseError(what, got, hint)
 
 
 def _in_strata(

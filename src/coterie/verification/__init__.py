@@ -5,9 +5,7 @@ Nothing here knows how a release was made: of the package, only the errors are s
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping, Sequence
-from types import ModuleType
 from typing import Any
 
 from ..errors import CoterieError
@@ -77,7 +75,7 @@ def verify(
     >>> from coterie.verification import verify
     >>> print(verify(pa.table({"age": [30, 30, 41, 41, 41]}), ["age"], 2))
     The release keeps all that was claimed (5 records read back).
-      ✓ Every record shares its 1 quasi-identifier with at least 1 others: the smallest of 2 classes has 2.
+      ✓ Every record shares its 1 quasi-identifier with at least 1 other: the smallest of 2 classes has 2.
     """
     return verify_claims(release, claims_of(quasi, k, within, confidential, scenarios), dialect)
 
@@ -171,12 +169,3 @@ def _ask(relation: Any, question: str) -> list[tuple[Any, ...]]:
         return list(relation.query(sql.RELEASE, question).fetchall())
 
     return quietly(ask, "The release cannot be checked.")
-
-
-class _Room(ModuleType):
-    """This package, callable: whoever imports it makes `coterie.verify` the package, which should still verify."""
-
-    __call__ = staticmethod(verify)
-
-
-sys.modules[__name__].__class__ = _Room

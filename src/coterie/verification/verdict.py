@@ -119,7 +119,7 @@ def k_anonymity(scenario: str, columns: Sequence[str], quasi: int, k: int, sizes
             if classes > 1
             else f"all {smallest:,} are one class"
         )
-        sentence = f"Every record shares its {known} with at least {smallest - 1:,} others: {least}."
+        sentence = f"Every record shares its {known} with at least {_count(smallest - 1, 'other')}: {least}."
     else:
         shown = [f"{number:,} of {_count(size, 'record')}" for size, number in list(below.items())[:5]]
         more = few - sum(list(below.values())[:5])
