@@ -409,8 +409,10 @@ def test_a_large_file(tmp_path):
     numbers = np.random.default_rng(0).normal(size=(5, n)).round(6)
     table = pa.table({f"c{i}": pa.array(numbers[i]).cast(pa.string()) for i in range(5)})
     assert through(table, Dialect().format(), tmp_path / "t.csv").table.equals(table)
-    long = pa.table({"a": ["x" * 6_000_000 + "\n", "y"], "b": ["1", "2"]})  # longer than a block of the parser
+    long = pa.table({"a": ["x", "y" * 20_000_000, "z"], "b": ["1", "2", "3"]})  # longer than blocks of the parser
     assert through(long, Dialect().format(), tmp_path / "t.csv").table.equals(long)
+    broken = pa.table({"a": [f"{i}" + "x\n" * 40 for i in range(120_000)], "b": ["1"] * 120_000})  # over blocks' ends
+    assert through(broken, Dialect().format(), tmp_path / "t.csv").table.equals(broken)
 
 
 # Parquet and Arrow
