@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import math
+import re
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from conftest import ROOT
 from coterie.columns import KINDS, Column
 from coterie.errors import CoterieError
 from coterie.measures import risk
@@ -83,8 +85,8 @@ def test_diversity_by_hand():
     assert risk.entropy_l(held) == pytest.approx([2**1.5, 1])
 
 
-def test_closeness_of_the_salaries_in_the_paper():
-    """Li, Li, Venkatasubramanian 2007: nine salaries 3k to 11k; {3, 4, 5} is 0.375 away, {6, 8, 11} is 0.167."""
+def test_closeness_of_nine_salaries_by_hand():
+    """Of 3k to 11k: {3, 4, 5} leaves ninths 2 4 6 5 4 3 2 1 0 in the sums, {6, 8, 11} leaves 1 2 3 1 2 0 1 2 0."""
     salaries = np.arange(3, 12)
     labels = np.array([0, 0, 0, 1, 2, 1, 2, 2, 1])
     found = risk.closeness(risk.contents(labels, salaries - 3), ordered=True)
@@ -291,3 +293,19 @@ def test_what_cannot_be_compared_is_refused():
         measure(x, short, scenarios=[Scenario("one", ("x",), 2)])
     with pytest.raises(CoterieError, match="at least one quasi-identifier"):
         measure(x, x, scenarios=[Scenario("none", (), 2)])
+
+
+def test_every_measure_has_a_page():
+    folder = ROOT / "docs" / "measures"
+    index = (folder / "README.md").read_text(encoding="utf-8")
+    assert set(re.findall(r"\]\(([a-z0-9-]+\.md)\)", index)) == {p.name for p in folder.glob("*.md")} - {"README.md"}
+    for page in folder.glob("*.md"):
+        text = page.read_text(encoding="utf-8")
+        assert all((folder / target).exists() for target in re.findall(r"\]\(([^)#]+)\)", text)), page.name
+        assert page.name == "README.md" or "ource.**" in text, page.name
+    before, after = table(np.random.default_rng(4), 30, 0.0)
+    found = measure(before, after, scenarios=SCENARIOS, confidential=["secret"])
+    pages = "".join(page.read_text(encoding="utf-8") for page in folder.glob("*.md"))
+    for part in (found["loss"], found["utility"], found["risk"], found["risk"]["scenarios"][0]["after"]):
+        for key in part:
+            assert key in pages, key

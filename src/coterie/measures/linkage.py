@@ -15,7 +15,7 @@ from .scale import SMALL, Scale, gram
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-PAIRS = 400_000_000  # distances computed, at most: a few seconds
+PAIRS = 300_000_000  # distances computed, at most: a few seconds
 ROWS = 64  # released points that are compared at a time
 TIE = 1e-9  # squared distances that differ by less than this part are equal
 

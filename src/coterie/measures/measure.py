@@ -13,7 +13,7 @@ from ..errors import CoterieError
 from . import intervals, loss, risk, utility
 from .linkage import distance_linkage
 from .propensity import propensity
-from .risk import Scenario
+from .risk import ScenarioLike
 from .scale import is_number, plain
 
 Floats = NDArray[np.float64]
@@ -24,7 +24,7 @@ def measure(
     before: Columns,
     after: Columns,
     *,
-    scenarios: Sequence[Scenario],
+    scenarios: Sequence[ScenarioLike],
     confidential: Sequence[str] = (),
     weights: Floats | None = None,
     seed: int = 0,
@@ -35,7 +35,7 @@ def measure(
     ----------
     before, after : mapping of str to Column
         The same columns, and record i of both is the same record. Columns that only one of them has are not measured.
-    scenarios : sequence of Scenario
+    scenarios : sequence of risk.Scenario, or alike
         What intruders are taken to know: a name, the quasi-identifiers, k.
     confidential : sequence of str
         The columns whose values should not be learnt.
@@ -63,7 +63,9 @@ def measure(
     return cast("dict[str, Any]", plain(out))
 
 
-def _names(before: Columns, after: Columns, scenarios: Sequence[Scenario], confidential: Sequence[str]) -> list[str]:
+def _names(
+    before: Columns, after: Columns, scenarios: Sequence[ScenarioLike], confidential: Sequence[str]
+) -> list[str]:
     """The columns of both files, in the order of the first; refuse what can't be compared."""
     names = [name for name in before if name in after]
     wanted = [*(name for s in scenarios for name in s.quasi), *confidential]
@@ -122,7 +124,7 @@ def _risk(
     before: Columns,
     after: Columns,
     quasi: Sequence[str],
-    scenarios: Sequence[Scenario],
+    scenarios: Sequence[ScenarioLike],
     confidential: Sequence[str],
     seed: int,
 ) -> dict[str, Any]:

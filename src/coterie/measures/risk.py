@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,22 @@ class Scenario(NamedTuple):
     name: str
     quasi: tuple[str, ...]
     k: int
+
+
+class ScenarioLike(Protocol):
+    """Anything with the name, the quasi-identifiers and the k of a scenario."""
+
+    @property
+    def name(self) -> str:
+        """What it is called."""
+
+    @property
+    def quasi(self) -> Sequence[str]:
+        """The columns that are known."""
+
+    @property
+    def k(self) -> int:
+        """The size that no class may fall below."""
 
 
 def values(column: Column) -> Ints:
