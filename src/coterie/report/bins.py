@@ -30,26 +30,35 @@ def rounded(edges: Sequence[float], before: Sequence[float | None], after: Seque
     if len(edges) < 2 or len(before) != len(edges) - 1 or len(after) != len(edges) - 1:
         return None
     width = (edges[-1] - edges[0]) / (len(edges) - 1)
-    if not (math.isfinite(width) and width > 0) or any(b <= a for a, b in pairwise(edges)):
+    if not (math.isfinite(width) and width > 1e-290) or any(b <= a for a, b in pairwise(edges)):
+        return None
+    if max(abs(edges[0]), abs(edges[-1])) > 1e9 * width and kind != "datetime":
+        return None
+    if any(n is not None and not 0 <= n < 1e15 for n in (*before, *after)):  # no counts
         return None
     if kind == "datetime" and all(_starts_month(e) for e in edges):
         return Histogram(list(edges), list(before), list(after))
     new = _dates(edges[0], edges[-1], width) if kind == "datetime" else []
-    new = new or _multiples(edges, max(_round_up(width), 1.0) if kind == "integer" else _round_up(width))
+    step = max(_round_up(width), 1.0) if kind == "integer" else _round_up(width)
+    new = new or _multiples(edges[0], edges[-1], step)
     if len(new) < 2:
         return None
-    if len(new) == len(edges) and all(abs(a - b) <= 1e-9 * width for a, b in zip(new, edges, strict=True)):
+    if len(new) == len(edges) and all(abs(a - b) <= _CLOSE * width for a, b in zip(new, edges, strict=True)):
         return Histogram(new, list(before), list(after))
     return Histogram(new, _shared(edges, before, new), _shared(edges, after, new))
 
 
-def _multiples(edges: Sequence[float], step: float) -> list[float]:
-    first, last = math.floor(edges[0] / step + 1e-9), math.ceil(edges[-1] / step - 1e-9)
-    if last - first > 10 * len(edges) or last <= first:  # the values are so far from 0 that steps don't resolve
+def _multiples(low: float, high: float, step: float) -> list[float]:
+    first, last = math.floor(low / step + _CLOSE), math.ceil(high / step - _CLOSE)
+    if last - first > _MOST or last <= first:  # the values are so far from 0 that steps don't resolve
         return []
     return [_tidy(i * step, step) for i in range(first, last + 1)]
 
 
+_MOST = 1000  # bins
+_CLOSE = 1e-6  # of a width: what floats far from 0 leave open
+_SECOND = 1e6  # microseconds
+_CLOCK = [s * _SECOND for s in (1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 21600, 43200)]
 _DAY = 86_400e6  # microseconds
 _EPOCH = datetime.datetime(1970, 1, 1)
 
@@ -67,20 +76,17 @@ def _starts_month(microseconds: float) -> bool:
 
 
 def _dates(low: float, high: float, width: float) -> list[float]:
-    """First days of months, or multiples of days, some `width` microseconds apart; none for times of one day."""
-    if width < _DAY / 2:
-        return []
+    """Steps of clock and calendar, some `width` microseconds apart; none below a second, or past the calendar."""
+    steps = [*_CLOCK, *(days * _DAY for days in (1, 2, 5, 10, 20))]
     start, end = _moment(low), _moment(high)
-    if start is None or end is None or end.year > 9000:
+    if start is None or end is None or end.year > 9000 or width < _SECOND / 2:
         return []
-    if width < 25 * _DAY:
-        step = _round_up(max(width / _DAY, 1.0)) * _DAY
-        return _multiples([low, high, *[high] * 100], step)
+    if width <= steps[-1]:
+        return _multiples(low, high, next(step for step in steps if step >= width * (1 - _CLOSE)))
     months = width / (30.5 * _DAY)
-    step_months = next((m for m in (1, 2, 3, 6, 12) if m >= months * 0.99), 12 * math.ceil(_round_up(months / 12)))
-    first = (start.year * 12 + start.month - 1) // step_months
-    last = -(-(end.year * 12 + end.month) // step_months)
-    whole = [i * step_months for i in range(first, last + 1)]
+    step = next((m for m in (1, 2, 3, 6, 12) if m >= months * 0.99), 12 * math.ceil(_round_up(months / 12)))
+    first, last = (start.year * 12 + start.month - 1) // step, -(-(end.year * 12 + end.month) // step)
+    whole = [i * step for i in range(first, last + 1)]
     return [(datetime.datetime(m // 12, m % 12 + 1, 1) - _EPOCH) / _MICROSECOND for m in whole if 12 <= m < 9999 * 12]
 
 
@@ -90,7 +96,7 @@ _MICROSECOND = datetime.timedelta(microseconds=1)
 def _round_up(width: float) -> float:
     power = math.floor(math.log10(width))
     for digit in (1, 2, 5, 10):
-        if digit * 10.0**power >= width * (1 - 1e-9):
+        if digit * 10.0**power >= width * (1 - _CLOSE):
             return digit * 10.0**power
     return 10.0 ** (power + 1)
 
@@ -133,4 +139,4 @@ def coarse(counts: Sequence[float | None], k: int) -> list[int | None]:
     Hiding alone would not do: where the total is known, a single hidden count is the difference. Between rounded
     counts, differences tell no more than that it is small.
     """
-    return [None if n is None or n < k else k * max(1, round(n / k)) for n in counts]
+    return [None if n is None or not k <= n < 1e15 else k * max(1, round(n / k)) for n in counts]

@@ -24,6 +24,7 @@ __all__ = [
 Count = float | None
 MOST_CATEGORIES = 12
 MOST_BARS = 24
+MOST_COLUMNS = 16
 
 
 def _shares(counts: Sequence[Count]) -> list[float]:
@@ -124,9 +125,9 @@ def _percent(share: float) -> str:
 
 
 def loss_bars(values: Sequence[tuple[str, float | None]], unit: str = " %", label: str = "Loss of each column") -> str:
-    """A bar for each column, its name above; the largest first, and not more than 24."""
+    """A bar for each column, its name above; the largest first, and not more than 16."""
     known = sorted(((v, n) for n, v in values if v is not None), key=lambda pair: (-pair[0], pair[1]))
-    shown = known[:MOST_BARS]
+    shown = known[:MOST_COLUMNS]
     highest = max([v for v, _ in shown if math.isfinite(v)] + [1e-12])
     room, row, boxes, body = 268.0, 37.0, [], []
     for i, (value, name) in enumerate(shown):

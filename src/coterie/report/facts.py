@@ -333,8 +333,8 @@ def _categories(given: Facts, known: _Known) -> dict[str, Any] | None:
         return None
     kept, rest = [], []
     for name, old, new in zip(called, before, after, strict=True):
-        if isinstance(name, str) and (new or name == OTHERS):
-            kept.append((name, old, int(new or 0)))
+        if isinstance(name, str) and (released := count(new)):
+            kept.append((name, old, released))
         else:
             rest.append(old)
     if rest:

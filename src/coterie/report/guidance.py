@@ -157,7 +157,7 @@ def _weights(facts: Facts) -> list[Point]:
     column = text(setting(facts.get("recipe"), "weights", "column"))
     if column is None:
         return []
-    released = {row.get("name"): row.get("released") for row in rows(facts, "columns")}.get(column)
+    released = {text(row.get("name")): row.get("released") for row in rows(facts, "columns")}.get(column)
     used = f"Group means were taken with the sampling weights in {column}. "
     if released == "dropped":
         return [("Weights", used + "The file does not hold them: it gives no estimates for the population.")]

@@ -66,8 +66,9 @@ def _tiles(given: Facts) -> list[View]:
     return some
 
 
-def _about(value: float | None) -> str:
-    return NONE if value is None else f"{value:,.0f}" if value >= 10 else plain(value, 3)
+def _about(value: Any) -> str:
+    found = number(value)
+    return NONE if found is None else f"{found:,.0f}" if found >= 10 else plain(found, 3)
 
 
 _CLASSES = (
@@ -181,6 +182,13 @@ def _flat(recipe: Any, path: str = "") -> Iterator[tuple[str, str]]:
         elif isinstance(value, (list, tuple)) and any(isinstance(v, Mapping) for v in value):
             yield from _flat({str(i): v for i, v in enumerate(value, 1)}, here)
         elif isinstance(value, (list, tuple)):
-            yield here, ", ".join(str(v) for v in value)
+            yield here, ", ".join(_set(v) for v in value)
         else:
-            yield here, "true" if value is True else "false" if value is False else f"{value}"
+            yield here, _set(value)
+
+
+def _set(value: Any) -> str:
+    """A setting as the recipe writes it."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return value if isinstance(value, str) else NONE if number(value) is None else f"{value}"

@@ -10,7 +10,8 @@ from .bins import rounded
 from .reading import Facts, count, items, least_k, names, number, numbers, part, rows, sizes, text
 from .words import MEASURES, NONE, counted, date, fixed, percent, plain, series, share
 
-SHOWN_COLUMNS = 24  # rows of a table, or pictures, before the rest is folded away
+SHOWN_COLUMNS = 24  # rows of a table before the rest is folded away
+SHOWN_PICTURES = 12
 SHOWN_CORRELATIONS = 14
 View = dict[str, Any]
 
@@ -34,6 +35,7 @@ def release(facts: Facts) -> View:
         "below": guidance.few(facts),
         "version": text(facts.get("coterie")) or "",
         "shown": SHOWN_COLUMNS,
+        "pictures": SHOWN_PICTURES,
     }
 
 
@@ -108,7 +110,7 @@ def _columns(facts: Facts) -> list[View]:
     out = []
     for row in rows(facts, "columns"):
         name = text(row.get("name")) or "?"
-        released = guidance.RELEASED.get(row.get("released") or "", text(row.get("released")) or NONE)
+        released = guidance.RELEASED.get(text(row.get("released")) or "", text(row.get("released")) or NONE)
         decimals = count(part(rules, name).get("decimals"))
         if decimals is not None and row.get("released") == "mean":
             released += f", to {counted(decimals, 'decimal')}"
@@ -173,7 +175,7 @@ def _total(key: str, value: str) -> View:
 def _in_order(facts: Facts, some: list[str]) -> list[str]:
     """Column names in the order of the table, each once."""
     wanted = dict.fromkeys(some)
-    known = [name for row in rows(facts, "columns") if (name := row.get("name")) in wanted]
+    known = [name for row in rows(facts, "columns") if (name := text(row.get("name"))) in wanted]
     return list(dict.fromkeys([*known, *wanted]))
 
 
