@@ -131,7 +131,7 @@ def _share(value: Any, known: _Known) -> float | None:
     found = number(value)
     if found is None or known.records is None or 0 < found * known.records < known.k:
         return None
-    return _number(found)
+    return _decimals(found, 3)
 
 
 def _names(value: Any, known: _Known) -> list[str]:
@@ -205,8 +205,8 @@ def _grouping(row: Facts, known: _Known) -> dict[str, Any]:
         "params": _params(part(row, "params")),
         "groups": count(row.get("groups")),
         "sizes": {size: n for size, n in sizes(row.get("sizes")).items() if _at_least_k(size, row)},
-        **_keep(row, ("sse", "sst", "loss", "loss_weighted")),
-        "bound": {**_keep(bound, ("sse", "loss", "gap")), "kind": kind} if bound else None,
+        **_keep(row, ("loss", "loss_weighted")),
+        "bound": {**_keep(bound, ("loss", "gap")), "kind": kind} if bound else None,
     }
 
 
@@ -267,7 +267,7 @@ def _loss(loss: Facts, known: _Known) -> dict[str, Any]:
             columns[name] = _keep(part(of), ("loss", "il1s"))
             if "mismatch" in part(of):
                 columns[name]["mismatch"] = _share(part(of)["mismatch"], known)
-    totals = _keep(loss, ("sse", "sst", "loss", "loss_euclidean", "loss_weighted", "il1s_mean", "il1s_sum"))
+    totals = _keep(loss, ("loss", "loss_euclidean", "loss_weighted", "il1s_mean"))  # from sums, n would follow
     return {**totals, "columns": columns}
 
 
@@ -282,7 +282,7 @@ def _utility(utility: Facts, known: _Known) -> dict[str, Any]:
             **{side: [_decimals(v) for v in numbers(eigen.get(side))] for side in ("before", "after")},
             "change": _decimals(eigen.get("change")),
         },
-        "propensity": {**_keep(propensity, ("pmse", "expected", "ratio")), "records": count(propensity.get("records"))},
+        "propensity": _keep(propensity, ("pmse", "expected", "ratio")),
     }  # fmt: skip
 
 

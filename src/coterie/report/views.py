@@ -94,6 +94,7 @@ def _grouping(row: Facts) -> View:
         "loss": percent(row.get("loss"), 2),
         "weighted": percent(row.get("loss_weighted"), 2) if number(row.get("loss_weighted")) is not None else "",
         "bound": guidance.bound(row),
+        "sums": f"SSE {plain(row.get('sse'), 6)} of SST {plain(row.get('sst'), 6)}." if number(row.get("sse")) else "",
         "picture": charts.group_sizes(found) if found else "",
     }
 
