@@ -152,6 +152,7 @@ def test_public_facts_hold_no_small_count_and_nothing_of_risk():
     assert shown["output"]["blanked"] == 50
     assert set(shown["measures"]) == {"loss", "utility"}
     assert set(shown["measures"]["loss"]) == {"loss", "loss_euclidean", "loss_weighted", "il1s_mean", "columns"}
+    assert set(shown["measures"]["utility"]["propensity"]) == {"ratio"}  # from the expected one, n would follow
     assert "notes" not in shown
     assert "seed" not in json.dumps(shown)
     assert set(shown["measures"]["utility"]["columns"]) == set(NAMES)  # not of columns that are mostly as they were

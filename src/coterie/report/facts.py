@@ -282,7 +282,7 @@ def _utility(utility: Facts, known: _Known) -> dict[str, Any]:
             **{side: [_decimals(v) for v in numbers(eigen.get(side))] for side in ("before", "after")},
             "change": _decimals(eigen.get("change")),
         },
-        "propensity": _keep(propensity, ("pmse", "expected", "ratio")),
+        "propensity": _keep(propensity, ("ratio",)),
     }  # fmt: skip
 
 
