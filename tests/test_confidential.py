@@ -130,15 +130,20 @@ def literal_merge(X, k, groups, guards):
     return groups
 
 
-def literal_k_first(X, k, guards, walk):
+def literal_k_first(X, k, guards, near, blocks):
     s = least_size(watch(guards), k, ROOM)
     rows = X.tolist()
+    codes = next((g for g in guards if g.t is not None), guards[0]).codes.tolist()
+    codes = [c if c >= 0 else math.inf for c in codes]
+    block = [sum(c < own for c in codes) * blocks // len(codes) for own in codes]
     free, groups, r = list(range(len(rows))), [], None
     while len(free) >= 2 * s:
         r = farthest(rows, free, centroid(rows, free) if len(groups) % 2 == 0 else rows[r])
         others = nearest(rows, [i for i in free if i != r], rows[r], len(free))
         group = [r, *others[: s - 1]]
-        for y in others[s - 1 : s - 1 + walk]:
+        far = others[s - 1 + near :]
+        firsts = [i for h, i in enumerate(far) if block[i] not in {block[x] for x in far[:h]}]
+        for y in others[s - 1 : s - 1 + near] + firsts:
             if lacking(guards, 1, group) == 0:
                 break
             trials = [[i for i in group if i != out] + [y] for out in reversed(group[1:])]
@@ -274,13 +279,14 @@ def test_merge_is_the_literal_rule(problem, seed):
     np.testing.assert_array_equal(merge(X, k, labels, watch(guards)), by_first_appearance(labels_of(slow, len(X))))
 
 
-@given(problems(most=24), st.sampled_from([3, 256]))
-@settings(max_examples=50)
-def test_k_first_is_the_literal_rule(problem, walk):
+@given(problems(most=30), st.integers(0, 6), st.integers(1, 6))
+@settings(max_examples=60)
+def test_k_first_is_the_literal_rule(problem, near, blocks):
     X, k, guards = problem
-    slow = literal_k_first(X, k, guards, walk)
+    slow = literal_k_first(X, k, guards, near, blocks)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(k_first_, "WALK", walk)
+        patch.setattr(k_first_, "NEAR", near)
+        patch.setattr(k_first_, "BLOCKS", blocks)
         fast = k_first(X, k, watch(guards))
     np.testing.assert_array_equal(fast, by_first_appearance(labels_of(slow, len(X))))
 
@@ -304,7 +310,7 @@ def test_many_tiles_change_nothing(rule):
     labels = mdav(X, k)
     slow = {
         "merge": lambda: literal_merge(X, k, groups_of(labels), guards),
-        "k-first": lambda: literal_k_first(X, k, guards, k_first_.WALK),
+        "k-first": lambda: literal_k_first(X, k, guards, k_first_.NEAR, k_first_.BLOCKS),
         "t-first": lambda: literal_t_first(
             X, k, guards, guards[0].codes.tolist(), choose_cut(watch(guards), 0, k, False)
         ),
@@ -338,6 +344,29 @@ def test_every_group_keeps_every_guard_or_it_is_refused(problem, rule, parts, se
         assert len(members) >= k
         assert len(set(strata[members])) == 1
         assert all(kept(guard, members) for guard in guards)
+
+
+@given(problems(), st.integers(0, 1))
+@settings(max_examples=60)
+def test_splitting_again_keeps_every_guard_within_the_groups(problem, more):
+    X, k, guards = problem
+    if lacking(guards, k, list(range(len(X)))) > 0:
+        return
+    everyone = np.zeros(len(X), int)
+    before = everyone if more else guarded(X, k, None, guards, "merge")
+    after = guarded(X, k, before, guards, "merge", split=True)
+    for members in groups_of(after):
+        assert len(members) >= k
+        assert len(set(before[members])) == 1
+        assert all(kept(guard, members) for guard in guards)
+
+
+def test_splitting_again_undoes_merging():
+    rng = np.random.default_rng(3)
+    X = rng.standard_normal((300, 3))
+    guards = [Guard("x", rng.permutation(300), True, t=0.2)]
+    assert guarded(X, 5, np.zeros(300, int), guards, "merge").max() == 0
+    assert guarded(X, 5, np.zeros(300, int), guards, "merge", split=True).max() + 1 > 50
 
 
 @given(problems(must_be_ordered_t=True))

@@ -2,8 +2,8 @@
 
 Distances are sums of integers until the last division. With c(i) of a group's s records and C(i) of all n at value i or
 below, the ordered distance is the sum over i of |n c(i) - s C(i)|, over s n (m - 1). Between two values of the group
-c(i) stands still while C(i) rises, so the difference changes its sign at most once: a search finds where, and sums of C,
-kept once for the table, give both sides. A group costs O(s log m), however many values the table has.
+c(i) stands still while C(i) rises, so the difference changes its sign at most once: a search finds where, and sums of
+C, kept once for the table, give both sides. A group costs O(s log m), however many values the table has.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _MOST = 9e18  # integers up to here are exact
 
 
 class Watch(NamedTuple):
-    """The conditions of q guards on n records, and what they know of the whole table; w is the most codes of a guard."""
+    """The conditions of q guards on n records, and what they know of the whole table; w: the most codes of a guard."""
 
     codes: Ints  # (q, n): the place of each record's value among the table's values; missing: after all of them
     values: Ints  # (q,): m, how many values there are, missing not counted
@@ -119,7 +119,7 @@ def distance(watch: Watch, g: int, codes: Ints) -> float:
 
 @kernel
 def lack(watch: Watch, g: int, codes: Ints) -> float:
-    """Give by how much a group of these sorted codes falls short of guard g: 0 where it holds, at most 1 a condition."""
+    """Give by how much a group of these sorted codes falls short of guard g: 0 if it holds, at most 1 a condition."""
     short = 0.0
     if watch.t[g] < np.inf:
         short += max(0.0, distance(watch, g, codes) - watch.t[g] * (1.0 - HAIR))

@@ -130,7 +130,7 @@ def _weave(after: Ints, codes: Ints, x: int, y: int) -> int:
 def _judge(watch: Watch, k: int, groups: Groups, g: int, codes: Ints) -> float:
     """Give a group's shortfall, of records and under all guards; `codes` is room for as many as it has."""
     size = groups.size[g]
-    short = max(0, k - size) / k
+    short = float(max(0, k - size)) / k
     for w in range(groups.head.shape[0]):
         x = groups.head[w, g]
         for i in range(size):
@@ -153,10 +153,10 @@ def _set_short(short: Floats, g: int, value: float) -> None:
 @kernel
 def _worst(short: Floats) -> int:
     """Give the group with the largest shortfall; of equal ones the lowest."""
-    i = 1
-    while i < short.shape[0] // 2:
+    i, leaves = 1, len(short) // 2
+    while i < leaves:
         i = 2 * i if short[2 * i] == short[i] else 2 * i + 1
-    return i - short.shape[0] // 2
+    return i - leaves
 
 
 @kernel

@@ -7,12 +7,10 @@ from numpy.typing import NDArray
 
 from ._jit import kernel
 from .guards import Watch, lack
-from .tiles import Tiles, nearest
+from .tiles import NOBODY, SIZE, Tiles, distance_to_boxes, distances, nearest
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-
-AT_FIRST = 32  # most groups need few: a longer list of neighbours is made only for those that need more
 
 
 @kernel
@@ -72,29 +70,78 @@ def _offer(watch: Watch, members: Ints, codes: Ints, room: Ints, short: float, y
 
 
 @kernel
-def guarded_group(tiles: Tiles, X: Floats, watch: Watch, members: Ints, walk: int) -> None:
+def guarded_group(tiles: Tiles, X: Floats, starts: Ints, watch: Watch, members: Ints, near: int) -> None:
     """Write to `members`, after the first, the free records nearest to it, exchanged until the guards hold.
 
-    The next `walk` free records, nearest first, offer themselves one after the other. Each replaces the member whose
-    leaving makes the group's shortfall least, if that is less than before; of equal ones the farthest leaves. The first
-    member always stays.
+    Others offer themselves one after the other: the next `near` free records, nearest first, and then, again nearest
+    first, the nearest of each block among those farther away. Each replaces the member whose leaving makes the
+    group's shortfall least, if that is less than before; of equal ones the farthest leaves. The first member always
+    stays. The tiles of block j are those from starts[j] to starts[j + 1].
     """
-    s = members.shape[0]
-    r = members[0]
+    s, r = members.shape[0], members[0]
     codes, room = np.empty((watch.codes.shape[0], s), np.int64), np.empty(s, np.int64)
     _nearest_others(tiles, X, r, members[1:])
     short = _sorted_codes(watch, members, codes)
-    done = s - 1
-    for reach in (min(walk, AT_FIRST), walk):
+    if short == 0.0:
+        return
+    offers = np.empty(s - 1 + near, np.int64)  # s is at least 2, so there is a last one
+    _nearest_others(tiles, X, r, offers)
+    for y in offers[s - 1 :]:
+        short = _offer(watch, members, codes, room, short, y)
         if short == 0.0:
-            break
-        near = np.empty(s - 1 + reach, np.int64)
-        _nearest_others(tiles, X, r, near)
-        for y in near[done:]:
-            short = _offer(watch, members, codes, room, short, y)
-            if short == 0.0:
-                break
-        done = s - 1 + reach
+            return
+    for y in _deeper(tiles, X, starts, r, offers[-1]):
+        short = _offer(watch, members, codes, room, short, y)
+        if short == 0.0:
+            return
+
+
+@kernel
+def _deeper(tiles: Tiles, X: Floats, starts: Ints, r: int, last: int) -> Ints:
+    """Give, nearest first, the free record of each block that is nearest to r of those farther away than `last`."""
+    found, d2 = np.empty(starts.shape[0] - 1, np.int64), np.empty(starts.shape[0] - 1)
+    below = distance_to_boxes(tiles.box, X[r])
+    beyond = _d2(X, last, X[r])
+    count = 0
+    for j in range(found.shape[0]):
+        x = _nearest_beyond(tiles, starts[j], starts[j + 1], X[r], r, below, beyond, last)
+        if x != NOBODY:
+            d2[count], found[count] = _d2(X, x, X[r]), x
+            count += 1
+    found = np.sort(found[:count])
+    for i in range(count):
+        d2[i] = _d2(X, found[i], X[r])
+    return found[np.argsort(d2[:count], kind="mergesort")]  # stable: of equally far ones the lowest first
+
+
+@kernel
+def _nearest_beyond(tiles: Tiles, a: int, b: int, q: Floats, r: int, below: Floats, beyond: float, last: int) -> int:
+    """Give the free record of the tiles from a to b that is nearest to q, but after record `last` at `beyond`."""
+    d2 = np.empty(SIZE)
+    first = a + int(np.argmin(below[a:b]))
+    best, best_d2 = NOBODY, np.inf
+    for turn in range(a - 1, b):
+        t = first if turn < a else turn
+        if below[t] > best_d2 or turn == first:
+            continue
+        distances(tiles.values[t], tiles.filled[t], q, d2)
+        for i in range(tiles.filled[t]):
+            x = tiles.record[t, i]
+            if x == r or d2[i] < beyond or (d2[i] == beyond and x <= last):
+                continue
+            if d2[i] < best_d2 or (d2[i] == best_d2 and x < best):
+                best, best_d2 = x, d2[i]
+    return best
+
+
+@kernel
+def _d2(X: Floats, x: int, q: Floats) -> float:
+    """Give the squared distance of record x to q, summed column after column."""
+    total = 0.0
+    for j in range(q.shape[0]):
+        step = X[x, j] - q[j]
+        total += step * step
+    return total
 
 
 @kernel

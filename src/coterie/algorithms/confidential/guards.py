@@ -159,15 +159,16 @@ def closeness(guard: Guard, labels: Ints) -> Floats:
 
 def holds(guard: Guard, labels: Ints) -> Flags:
     """Whether each group 0, 1, ... meets the guard's conditions, with 1e-12 of each limit to spare."""
-    return measured(watch([guard]), 0, labels)[:, 3] == 0
+    kept: Flags = measured(watch([guard]), 0, labels)[:, 3] == 0
+    return kept
 
 
 def least_distance(whole: Watch, g: int, size: int) -> float:
     """The least distance that any group of so many records can have from the table, of guard g, which is ordered.
 
-    Shares in a group are multiples of 1 / size, so at each value the cumulative share is off the table's by at least the
-    distance to the nearest multiple, and the group that is nearest everywhere exists. Without ties and with n an odd
-    multiple of the size it is the bound (n + s)(n - s) / (4 n (n - 1) s) of Soria-Comas et al. (2015), section 7. O(m).
+    Shares in a group are multiples of 1 / size, so at each value the cumulative share is off the table's by at least
+    the distance to the nearest multiple, and the group that is nearest everywhere exists. Without ties and with n an
+    odd multiple of the size s it is the bound (n + s)(n - s) / (4 n (n - 1) s) of Soria-Comas et al. (2015). O(m).
     """
     m = int(whole.values[g])
     if m == 1:
@@ -181,7 +182,7 @@ def least_size(whole: Watch, k: int, of_t: float = 1.0) -> int:
 
     O(m) for each size tried; up to 1 / (2 t) are.
     """
-    size = max(k, int(whole.distinct.max()), math.ceil(whole.entropy.max()))
+    size: int = max(k, int(whole.distinct.max()), math.ceil(whole.entropy.max()))
     for g in np.flatnonzero(np.isfinite(whole.t) & whole.ordered):
         while size < whole.below[g, -1] and least_distance(whole, int(g), size) > of_t * whole.t[g]:
             size += 1

@@ -9,48 +9,51 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ...kernels import swaps
 from ...kernels.guards import Watch
-from ..free import FreeRecords
+from .blocks import FreeBlocks
 from .guards import least_size
 from .merge import merge
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-WALK = 256  # so many records offer themselves to a group
+NEAR = 16  # so many records offer themselves to a group, whatever their values are
+BLOCKS = 16  # then one of each block of values
 ROOM = 0.65  # a group that could come no nearer to the table than so much of t hardly ever finds the records for it
 
 
 def k_first(X: Floats, k: int, watch: Watch) -> Ints:
     """Groups around the record farthest from the centroid of what remains and the one farthest from that, in turn.
 
-    A group that falls short of a guard looks at further free records, nearest to its seed first. Each replaces the member
-    whose leaving makes the shortfall (see `merge`) least, if that is less than before, until nothing is lacking. What
-    still is, merging cures. Where the paper leaves things open or costs O(n²) for a group: the seed stays; of members
-    whose leaving is equally good the farthest leaves; WALK records are looked at, not all; and where groups of k could
-    come no nearer to the table than ROOM times t, even with records of their choice, they are as large as it takes.
+    A group that falls short of a guard looks at further free records, nearest to its seed first. Each replaces the
+    member whose leaving makes the shortfall (see `merge`) least, if that is less than before, until nothing is lacking.
+    What still is, merging cures.
 
-    Each group costs a search of the tiles, O(n p / 64) at least, and up to WALK s O(s log m) for its exchanges.
+    The paper lets all free records offer themselves: O(n) for a group, and most in vain where near records have values
+    alike. Here, the NEAR nearest do, and then, of those farther away, the nearest of each of up to BLOCKS blocks of the
+    records sorted by their values (of the first guard with t, or the first). And where it leaves things open: the seed
+    stays; of members whose leaving is equally good the farthest leaves; and where groups of k could come no nearer to
+    the table than ROOM times t, even with records of their choice, they are as large as it takes.
+
+    Each group costs a search of the tiles, O(n p / 64) at least, and up to (NEAR + BLOCKS) s judgements of O(s log m).
     """
     s = least_size(watch, k, ROOM)
     labels = np.zeros(len(X), np.int64)
     if len(X) >= 2 * s:
-        free = FreeRecords(X, keep_centroid=True)
-        g = 0
-        r = -1
+        free = FreeBlocks(X, blocks_of_values(watch))
+        g, r = 0, -1
         while len(free) >= 2 * s:
             r = free.farthest(free.centroid() if g % 2 == 0 else X[r])
-            labels[_take_group(free, r, s, watch)] = g
+            labels[free.take_guarded_group(r, s, watch, NEAR)] = g
             g += 1
         labels[free.remaining()] = g
     return merge(X, k, labels, watch)
 
 
-def _take_group(free: FreeRecords, r: int, s: int, watch: Watch) -> Ints:
-    """Take r and s - 1 free records with which it meets the guards, or comes near to it."""
-    members = np.empty(s, np.int64)
-    members[0] = r
-    swaps.guarded_group(free.tiles, free.X, watch, members, min(WALK, len(free) - s))
-    free.take(members)
-    return members
+def blocks_of_values(watch: Watch) -> Ints:
+    """Blocks of about equally many records with values that follow each other; the same value is in one block."""
+    with_t = np.flatnonzero(np.isfinite(watch.t))
+    codes = watch.codes[with_t[0] if len(with_t) else 0]
+    before = np.cumsum(np.bincount(codes)) - np.bincount(codes)
+    block: Ints = np.unique(before[codes] * BLOCKS // len(codes), return_inverse=True)[1]
+    return block

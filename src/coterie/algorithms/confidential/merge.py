@@ -22,9 +22,9 @@ def merge(X: Floats, k: int, labels: Ints, watch: Watch) -> Ints:
     """Merge groups until all have k records and meet all guards.
 
     While a group falls short, the one that does most is merged with the group whose centroid is nearest. What a group
-    lacks: (k - size) / k, and for each guard (l - different values) / l, 1 - exp(entropy) / l, distance - t, where these
-    are positive; added up. Groups are numbered by their lowest record, and equal ones go to the lower number. A merged
-    group's centroid is the mean of the two, weighted by size.
+    lacks: (k - size) / k, and for each guard (l - different values) / l, 1 - exp(entropy) / l, distance - t, where
+    these are positive; added up. Groups are numbered by their lowest record, and equal ones go to the lower number. A
+    merged group's centroid is the mean of the two, weighted by size.
 
     All guards are kept by a union of groups that keep them (the distances are convex in the group's distribution, the
     entropy is concave), so this ends well, at one group at worst, if and only if all records as one group meet the

@@ -11,9 +11,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ...kernels import blocks, tiles
 from ...kernels.guards import HAIR, Watch
-from ..free import FreeRecords
+from .blocks import FreeBlocks
 from .merge import merge
 
 Floats = NDArray[np.float64]
@@ -64,7 +63,7 @@ def t_first(X: Floats, k: int, watch: Watch, g: int, *, one_each: bool = False) 
     if cut.groups > 1:
         place = np.empty(len(X), np.int64)
         place[np.argsort(watch.codes[g], kind="stable")] = np.arange(len(X))
-        free = _FreeBlocks(X, np.searchsorted(cut.ends(), place, side="right") - 1)
+        free = FreeBlocks(X, np.searchsorted(cut.ends(), place, side="right") - 1)
         r = -1
         for group in range(cut.groups):
             r = free.farthest(free.centroid() if group % 2 == 0 else X[r])
@@ -82,7 +81,7 @@ def choose_cut(watch: Watch, g: int, k: int, one_each: bool) -> Cut:
     before = np.cumsum(np.bincount(watch.codes[g], minlength=watch.values[g]))
 
     def keeps(cut: Cut) -> bool:
-        return worst_distance(watch, g, cut, before) <= watch.t[g] * (1 - HAIR)
+        return bool(worst_distance(watch, g, cut, before) <= watch.t[g] * (1 - HAIR))
 
     size = k
     while n // size >= 2:
@@ -97,12 +96,12 @@ def choose_cut(watch: Watch, g: int, k: int, one_each: bool) -> Cut:
 def worst_distance(watch: Watch, g: int, cut: Cut, before: Ints) -> float:
     """The largest distance from the table that a group which takes its quota from each block can have.
 
-    `before` is how many of the records that are cut have each value or a lower one. A value up to which b records go has
-    all that the group took from the blocks before record b at or below it, and none to all of what it took from the
+    `before` is how many of the records that are cut have each value or a lower one. A value up to which b records go
+    has all that the group took from the blocks before record b at or below it, and none to all of what it took from the
     block in which b lies. Choosing a later record takes one off the group's count at the values passed. The table's
     cumulative share rises from value to value, so this makes the sum of differences smaller at first and larger then,
-    never the other way round: it is largest if all records of a block were the first ones, or all the last. Two sums for
-    each block bound the distance as it is verified, over the different values of the table, whatever the ties. (The
+    never the other way round: it is largest if all records of a block were the first ones, or all the last. Two sums
+    for each block bound the distance as it is verified, over the different values of the table, whatever the ties. (The
     paper's is over ranks of records, as if there were none.) Without ties and surplus, and with one record from each
     block, it is (n - k') / (2 (n - 1) k'), the paper's bound, which gives its k' = n / (2 (n - 1) t + 1), rounded up.
     """
@@ -125,44 +124,3 @@ def worst_distance(watch: Watch, g: int, cut: Cut, before: Ints) -> float:
 
 def _sums(sizes: Ints) -> Ints:
     return np.concatenate(([0], np.cumsum(sizes)))
-
-
-class _FreeBlocks(FreeRecords):
-    """Free records, each block of them in tiles of its own."""
-
-    def __init__(self, X: Floats, block: Ints) -> None:
-        self._block = block
-        super().__init__(X, keep_centroid=True)
-
-    def take_some_of_each(self, r: int, quotas: Ints) -> Ints:
-        """Take r and the free records nearest to it, so that each block gives its quota."""
-        members = np.empty(quotas.sum(), np.int64)
-        members[0] = r
-        blocks.some_of_each(self.tiles, self.X, self._starts, quotas, members)
-        self.take(members)
-        return members
-
-    def _fill(self) -> None:
-        """Put the free records into new tiles, block after block."""
-        p = self.X.shape[1]
-        self._full = 4 * self._free // 5
-        self._order = self._order[np.argsort(self._block[self._order], kind="stable")]
-        sizes = np.bincount(self._block[self._order])
-        needed = np.maximum(1, -(-sizes // tiles.SIZE))
-        self._starts = np.concatenate(([0], np.cumsum(needed)))
-        t = int(self._starts[-1])
-        within = (np.arange(t) - np.repeat(self._starts[:-1], needed)) * tiles.SIZE
-        starts = np.append(within + np.repeat(np.cumsum(sizes) - sizes, needed), self._free)
-        self.tiles = tiles.Tiles(
-            values=np.empty((t, p + 2, tiles.SIZE)),
-            record=np.empty((t, tiles.SIZE), np.int64),
-            filled=np.empty(t, np.int64),
-            box=np.empty((2, p + 2, t)),
-            place=np.full(len(self.X), -1),
-            anchor=self.X[self._order].mean(axis=0) if self._free else np.zeros(p),
-            centre=np.empty((p, t)),
-            shadow=np.empty((t, p, tiles.SIZE), np.float32),
-            scale=self._scale,
-            digits=self._digits,
-        )
-        tiles.fill(self.tiles, self.X, self._order, starts)
