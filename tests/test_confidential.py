@@ -419,6 +419,16 @@ def test_the_bounds_of_the_paper(n, k):
     assert choose_cut(watch([Guard("x", np.arange(n), True, t=t)]), 0, 2, True).size == k
 
 
+@given(st.data(), st.integers(1, 5))
+@settings(max_examples=40)
+def test_least_distance_is_that_of_the_best_group(data, size):
+    n = data.draw(st.integers(size, 9))
+    codes = np.array(data.draw(st.lists(st.integers(0, 4), min_size=n, max_size=n)))
+    guard = Guard("x", codes, data.draw(st.booleans()), t=0.5)
+    best = min(distance(guard, members) for members in itertools.combinations(range(n), size))
+    assert least_distance(watch([guard]), 0, size) == pytest.approx(float(best), abs=1e-12)
+
+
 def test_ties_break_the_promise_of_ranks_but_not_ours():
     """Many ties below, many values above: k' of the paper's formula does not keep t over different values."""
     n, t = 120, 0.1

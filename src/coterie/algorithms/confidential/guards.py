@@ -164,17 +164,21 @@ def holds(guard: Guard, labels: Ints) -> Flags:
 
 
 def least_distance(whole: Watch, g: int, size: int) -> float:
-    """The least distance that any group of so many records can have from the table, of guard g, which is ordered.
+    """The least distance that any group of so many records can have from the table, by guard g's kind of distance.
 
-    Shares in a group are multiples of 1 / size, so at each value the cumulative share is off the table's by at least
-    the distance to the nearest multiple, and the group that is nearest everywhere exists. Without ties and with n an
-    odd multiple of the size s it is the bound (n + s)(n - s) / (4 n (n - 1) s) of Soria-Comas et al. (2015). O(m).
+    Shares in a group are multiples of 1 / size. Ordered: at each value the cumulative share is off the table's by at
+    least the distance to the nearest multiple, and the group that is nearest everywhere exists. Without ties and with n
+    an odd multiple of the size s it is the bound (n + s)(n - s) / (4 n (n - 1) s) of Soria-Comas et al. (2015). Not
+    ordered: shares are rounded down, but for those with the largest remainders. O(m), or O(m log m).
     """
-    m = int(whole.values[g])
-    if m == 1:
-        return 0.0
-    share = whole.below[g, : m - 1] / whole.below[g, -1] * size
-    return float(np.abs(share - np.rint(share)).sum()) / (size * (m - 1))
+    m, n = int(whole.values[g]), whole.below[g, -1]
+    if whole.ordered[g]:
+        share = whole.below[g, : m - 1] / n * size
+        return float(np.abs(share - np.rint(share)).sum()) / (size * max(1, m - 1))
+    share = np.diff(whole.below[g], prepend=0) / n * size
+    remainders = np.sort(share - np.floor(share))
+    up = round(float(remainders.sum()))
+    return float(remainders[: len(remainders) - up].sum()) / size
 
 
 def least_size(whole: Watch, k: int, of_t: float = 1.0) -> int:
@@ -183,7 +187,7 @@ def least_size(whole: Watch, k: int, of_t: float = 1.0) -> int:
     O(m) for each size tried; up to 1 / (2 t) are.
     """
     size: int = max(k, int(whole.distinct.max()), math.ceil(whole.entropy.max()))
-    for g in np.flatnonzero(np.isfinite(whole.t) & whole.ordered):
+    for g in np.flatnonzero(np.isfinite(whole.t)):
         while size < whole.below[g, -1] and least_distance(whole, int(g), size) > of_t * whole.t[g]:
             size += 1
     return size

@@ -56,7 +56,7 @@ def t_first(X: Floats, k: int, watch: Watch, g: int, *, one_each: bool = False) 
     In the paper (`one_each`) there are as many blocks as records in a group. Where k is larger than t asks for, fewer
     blocks keep t as well, and leave more choice: here, their number is the least that does.
 
-    Each group costs a search of the tiles, O(n p / 64) at least; each cut tried, O(m).
+    Each group costs a search of the tiles, O(n p / 64) at least; each cut tried, O(m), in every stratum.
     """
     cut = choose_cut(watch, g, k, one_each)
     labels = np.zeros(len(X), np.int64)
