@@ -244,7 +244,7 @@ def test_measures_are_the_explicit_sums(data):
 
 
 def test_definitions_by_hand():
-    # Li, Li, Venkatasubramanian (2007), section 5: nine salaries 3k..11k, groups {3,4,5}, {6,8,11}, {7,9,10}
+    # Li, Li, Venkatasubramanian (2007): nine salaries 3k..11k, groups {3,4,5}, {6,8,11}, {7,9,10}
     salaries = np.array([3, 4, 5, 6, 11, 8, 7, 9, 10])
     labels = np.repeat([0, 1, 2], 3)
     np.testing.assert_allclose(closeness(Guard("salary", salaries, True, t=0.5), labels)[:2], [0.375, 1 / 6])

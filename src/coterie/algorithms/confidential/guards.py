@@ -1,7 +1,7 @@
 """What a group's confidential values must be like, and whether they are.
 
-Sources: Machanavajjhala, Kifer, Gehrke, Venkitasubramaniam (2007), l-diversity, ACM TKDD 1(1), definitions 4.1 and 3.1,
-doi 10.1145/1217299.1217302; Li, Li, Venkatasubramanian (2007), t-closeness, ICDE, sections 4 and 5,
+Sources: Machanavajjhala, Kifer, Gehrke, Venkitasubramaniam (2007), l-diversity, ACM TKDD 1(1),
+doi 10.1145/1217299.1217302; Li, Li, Venkatasubramanian (2007), t-closeness, ICDE,
 doi 10.1109/ICDE.2007.367856.
 """
 

@@ -1,7 +1,7 @@
 """Merging: groups that fall short of a guard go into their neighbours, the worst first.
 
-Source: Soria-Comas, Domingo-Ferrer, Sánchez, Martínez (2015), t-Closeness through microaggregation, IEEE TKDE 27(11),
-section 5 (algorithm 1), doi 10.1109/TKDE.2015.2435777, arXiv 1512.02909.
+Source: Soria-Comas, Domingo-Ferrer, Sánchez, Martínez (2015), t-Closeness through microaggregation, IEEE TKDE,
+doi 10.1109/TKDE.2015.2435777, arXiv 1512.02909.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """t-closeness first: every group takes records from each block of the sorted confidential values.
 
-Source: Soria-Comas, Domingo-Ferrer, Sánchez, Martínez (2015), IEEE TKDE 27(11), section 7 (algorithm 3),
+Source: Soria-Comas, Domingo-Ferrer, Sánchez, Martínez (2015), IEEE TKDE (t-closeness first),
 doi 10.1109/TKDE.2015.2435777.
 """
 
