@@ -111,7 +111,9 @@ def _grouped(
         from ..algorithms.confidential.guarded import guarded
 
         before = 0 if labels is None else int(labels.max()) + 1
-        labels = _kept(lambda: guarded(X, k, labels, guards, recipe.guard.rule, strata=strata))  # type: ignore[arg-type]
+        rule: Any = recipe.guard.rule
+        start = labels
+        labels = _kept(lambda: guarded(X, k, start, guards, rule, strata=strata, split=recipe.guard.split))
         found = {**found, "guard": recipe.guard.rule}
         if before:
             found["merged"] = before - int(labels.max()) - 1

@@ -180,6 +180,9 @@ def _check_guard(recipe: Recipe, mistakes: list[Mistake]) -> None:
     if guard.rule != "merge" and not guarded:
         what = "A rule is for confidential columns with l, entropy or t."
         mistakes.append(Mistake(("guard", "rule"), what, "none", "give one of them, or leave the rule out."))
+    if not guard.split and not guarded:
+        what = "Groups are split again where they were merged for l, entropy or t."
+        mistakes.append(Mistake(("guard", "split"), what, "no such column", "leave it out."))
     if guard.regroup and not recipe.of_role("confidential"):
         what = "Groups are formed anew where a confidential column is constant in one."
         mistakes.append(Mistake(("guard", "regroup"), what, "no confidential column"))

@@ -96,9 +96,21 @@ class WeightsRule:
 
 @dataclass(frozen=True)
 class GuardRule:
-    """How l and t are reached, and whether other groups are tried where a confidential column is constant in one."""
+    """How l, entropy and t are reached.
+
+    Attributes
+    ----------
+    rule : {"merge", "k-first", "t-first"}
+        Merge groups that fall short, exchange records while groups are formed, or take records from all parts of the
+        confidential column's range.
+    split : bool
+        Whether groups are split again where the parts keep k and all guards.
+    regroup : bool
+        Whether other methods and a larger k are tried where a confidential column is constant in a group.
+    """
 
     rule: str = ask(one_of("merge", "k-first", "t-first"), "merge")
+    split: bool = ask(FLAG, True)
     regroup: bool = ask(FLAG, False)
 
 

@@ -91,6 +91,7 @@ def protect(table: Any, recipe: Recipe | str | Path | Mapping[str, Any], *, prog
         weights=before.weights,
         grouped=tuple(grouped),
         strata=int(strata.max()) + 1,
+        gaps={n: source.arrow(n).null_count for n in source.table.names if n not in before.columns},
         input_sha256=source.sha256,
     )
     return Release(data, recipe, verdict, story, source.format, source.suffix)

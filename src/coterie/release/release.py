@@ -49,6 +49,7 @@ class Story:
     weights: Floats | None = field(repr=False)
     grouped: tuple[Grouped, ...] = field(repr=False)
     strata: int
+    gaps: Mapping[str, int]  # missing values of the columns that were not read
     input_sha256: str | None = None
 
 
@@ -137,8 +138,8 @@ class Release:
             "kind": rule.kind,
             "released": how,
             "within": name in self.recipe.within,
-            "missing_before": None if before is None else int(before.missing.sum()),
-            "missing_after": None if after is None else int(after.missing.sum()),
+            "missing_before": self._story.gaps.get(name) if before is None else int(before.missing.sum()),
+            "missing_after": self._story.gaps.get(name) if after is None else int(after.missing.sum()),
         }
 
     def _grouping(self, found: Grouped) -> dict[str, Any]:
