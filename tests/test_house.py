@@ -125,6 +125,7 @@ ALLOWED = {
     "result": {"algorithms.guarantee", "algorithms.registry", "bound", "encode", "errors", "proof"},
     "partition": {
         "aggregate",
+        "algorithms.blocks",
         "algorithms.guarantee",
         "algorithms.limits",
         "algorithms.refine",

@@ -46,6 +46,8 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  #
         What "auto" and a list of gammas minimize.
     refine : {"none", "quick", "thorough"}, default="none"
         Whether local search improves the groups afterwards.
+    blocks : int or "auto", default=None
+        Group the records in blocks of at most so many, on threads.
     random_state : int, Generator or None, default=0
         The seed of randomized methods and of refining.
     method_params : dict, default=None
@@ -77,6 +79,7 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  #
         centre: str = "mean",
         distortion: str = "squared",
         refine: str = "none",
+        blocks: int | str | None = None,
         random_state: int | np.random.Generator | None = 0,
         method_params: Mapping[str, Any] | None = None,
     ) -> None:
@@ -86,6 +89,7 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  #
         self.centre = centre
         self.distortion = distortion
         self.refine = refine
+        self.blocks = blocks
         self.random_state = random_state
         self.method_params = method_params
 
@@ -99,6 +103,7 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  #
             centre=self.centre,  # type: ignore[arg-type]
             distortion=self.distortion,  # type: ignore[arg-type]
             refine=self.refine,  # type: ignore[arg-type]
+            blocks=self.blocks,  # type: ignore[arg-type]
             random_state=self.random_state,
             **find(self.method).check(self.method_params or {}),
         )

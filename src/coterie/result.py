@@ -164,6 +164,8 @@ class Result:
             ("loss_euclidean", f"{self.loss_euclidean:.4g} %", "the same with distances not squared"),
             ("sse, sst", f"{self.sse:.6g}, {self.sst:.6g}", self._measured_on()),
         ]
+        if "blocks" in self.params:
+            lines.insert(1, self._blocks_line())
         if (self.options["distortion"], self.options["diversity"]) != ("squared", "centre"):
             model = f"{self.options['distortion']} distances over {self.options['diversity']} diversity"
             lines.append(("information_loss", f"{self.information_loss:.4g} %", model))
@@ -172,6 +174,16 @@ class Result:
             lines.append(("bound", f"{self.bound().loss:.6g} %", str(self.bound())))
         lines.append(("seconds", f"{self.seconds:.3g}", ""))
         return lines
+
+    def _blocks_line(self) -> tuple[str, str, str]:
+        p = self.params
+        blocks = f"{p['blocks']:,} of up to {p['block_size']:,} records"
+        before = " before refining" if "refine" in p else ""
+        return (
+            "blocks",
+            blocks,
+            f"at one face, {p['faces']:.2g} % more was lost{before}: two of them, {p['compared']:,} records",
+        )
 
     def _hiding(self) -> str:
         if self._by_column:
@@ -240,6 +252,8 @@ def _called(method: str, params: Mapping[str, Any]) -> str:
     """The method as a person would write it: v-mdav (gamma = 0.3, the best of 21)."""
     parts: list[str] = []
     for name, value in params.items():
+        if name in _OF_BLOCKS:
+            continue
         if name == "tried":
             parts[-1:] = [f"{parts[-1]}, the best of {len(value)}"] if parts else []
         elif name == "method":
@@ -247,6 +261,9 @@ def _called(method: str, params: Mapping[str, Any]) -> str:
         else:
             parts.append(f"{name} = {value}")
     return method + (f" ({', '.join(parts)})" if parts else "")
+
+
+_OF_BLOCKS = ("blocks", "block_size", "faces", "compared")
 
 
 class Methods:

@@ -93,3 +93,8 @@ def names_of(columns: str | None, option: str = "--columns") -> list[str] | None
     if not all(names) or not names:
         raise CoterieError(f"{option} must be names with commas between.", "an empty name")
     return names
+
+
+def blocks_of(text: str | None) -> int | str | None:
+    """The most records in a block, or "auto"; what is neither, the library refuses."""
+    return int(text) if text is not None and text.isdecimal() else text

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Optional
 import typer
 
 from ..errors import CoterieError
-from .common import app, console, interruptible, names_of, tell, warnings_told
+from .common import app, blocks_of, console, interruptible, names_of, tell, warnings_told
 
 
 @app.command()
@@ -50,6 +50,12 @@ def microaggregate(
     seconds: Annotated[
         Optional[float],  # noqa: UP045
         typer.Option(help="Stop the search after that long (refining, auto, exact), and the bound as well."),
+    ] = None,
+    blocks: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(
+            help="Group in blocks, on threads: 'auto', or the most records in a block. For a million records and more."
+        ),
     ] = None,
     standardize: Annotated[
         bool, typer.Option(help="Whether columns are standardized before distances are taken.")
@@ -106,6 +112,7 @@ def microaggregate(
             random_state=seed or 0,
             refine=refine,  # type: ignore[arg-type]
             seconds=seconds if refine != "none" or find(method).limited or bound is None else None,
+            blocks=blocks_of(blocks),  # type: ignore[arg-type]
             progress=shown,
             **params,
         )
