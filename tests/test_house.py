@@ -154,14 +154,18 @@ ALLOWED = {
     "frames": {"errors", "kinds.typed", "tables"},
     "protection": {
         "protection",
+        "algorithms.blocks",
         "algorithms.bounds",
         "algorithms.confidential",
         "algorithms.limits",
+        "algorithms.registry",
         "columns",
         "encode",
         "errors",
+        "kernels.exact_sum",
         "measures",
         "partition",
+        "progress",
         "recipe",
     },
     "verification": {"verification", "errors"},  # it shares nothing with what it checks

@@ -42,24 +42,26 @@ def sample_step(n: int, size: int) -> int:
     return max(1, n // max(SAMPLE, PER_BLOCK * n // size))
 
 
-def learn(sample: Floats, n: int, size: int, columns: int | None = None) -> Tree:
+def learn(sample: Floats, n: int, size: int, raw: Floats | None = None) -> Tree:
     """Cut n records, of which this is a sample, into blocks of about `size` to half of it.
 
-    A block is cut at the median of the column in which it is widest (largest variance; of equal ones the first), among
-    the first `columns`. One whose records are all equal stays whole.
+    A block is cut at the median of the column in which it is widest (largest variance; of equal ones the first). One
+    whose records are all equal stays whole. `raw` are the same records in the units that cuts are wanted in, if others:
+    those of a file, so that whoever reads it finds the same blocks.
     """
+    raw = sample if raw is None else raw
     parts: list[tuple[int, float, int, int]] = []
     blocks = 0
 
     def cut(rows: Ints) -> int:
         nonlocal blocks
-        found = _widest_cut(sample[rows, :columns]) if len(rows) * (n / len(sample)) > size else None
+        found = _widest_cut(sample[rows], raw[rows]) if len(rows) * (n / len(sample)) > size else None
         if found is None:
             blocks += 1
             return -blocks
         number = len(parts)
         parts.append((found[0], found[1], 0, 0))
-        low = sample[rows, found[0]] <= found[1]
+        low = raw[rows, found[0]] <= found[1]
         left = cut(rows[low])
         parts[number] = (found[0], found[1], left, cut(rows[~low]))
         return number
@@ -71,11 +73,11 @@ def learn(sample: Floats, n: int, size: int, columns: int | None = None) -> Tree
     )
 
 
-def _widest_cut(part: Floats) -> tuple[int, float] | None:
+def _widest_cut(part: Floats, raw: Floats) -> tuple[int, float] | None:
     """The column of largest variance, and a value that has about half of the records at or below it and some above."""
     spread = part.var(axis=0)
     for j in np.argsort(-spread, kind="stable").tolist():
-        values = np.sort(part[:, j])
+        values = np.sort(raw[:, j])
         if values[0] == values[-1]:
             continue
         middle = values[(len(values) - 1) // 2]
@@ -116,17 +118,16 @@ def joined(counts: Ints, k: int) -> Ints:
     return out
 
 
-def pieces(rows: Ints, size: int, k: int) -> list[Ints]:
-    """The rows of a block in parts of at most twice `size`: one whose records are all equal has no cut."""
-    parts = max(1, min(len(rows) // max(size, 2 * k), len(rows) // k)) if len(rows) > 2 * size else 1
-    return np.array_split(rows, parts)
+def piece_count(records: int, size: int, k: int) -> int:
+    """Into how many parts a block is divided by the order of its records: one of equal records has no cut."""
+    return max(1, records // max(size, 2 * k)) if records > 2 * size else 1
 
 
 def members(blocks: Ints, size: int, k: int) -> list[Ints]:
     """The records of each block, in their order."""
     order = np.argsort(blocks, kind="stable")
     parts = np.split(order, np.cumsum(np.bincount(blocks))[:-1])
-    return [piece for part in parts for piece in pieces(part, size, k)]
+    return [piece for part in parts for piece in np.array_split(part, piece_count(len(part), size, k))]
 
 
 def solved(
@@ -161,12 +162,14 @@ def in_blocks(
     *,
     size: int = SIZE,
     threads: int | None = None,
-    cuts: int | None = None,
+    cuts: tuple[Floats, Floats] | None = None,
     done: Callable[[int], None] = lambda _: None,
 ) -> Blocked:
-    """The groups of all records, found block by block; only the first `cuts` columns are cut."""
-    tree = learn(X[:: sample_step(len(X), size)], len(X), size, cuts)
-    found = route(X, tree)
+    """The groups of all records, found block by block; `cuts` are the columns to cut, scaled and raw, if not X."""
+    scaled, raw = (X, X) if cuts is None else cuts
+    step = sample_step(len(X), size)
+    tree = learn(scaled[::step], len(X), size, raw[::step])
+    found = route(raw, tree)
     number = joined(np.bincount(found, minlength=tree.blocks), k)
     parts = members(number[found], size, k)
     labels, groups = np.empty(len(X), np.int64), 0
@@ -207,3 +210,31 @@ def sse(X: Floats, labels: Ints) -> float:
         mean = np.bincount(own, X[:, j]) / size
         total += float(np.square(X[:, j] - mean[own]).sum())
     return total
+
+
+Box = dict[int, tuple[float | None, float | None]]  # column: above the one value, at most the other
+
+
+def boxes(tree: Tree, first: int, last: int) -> list[Box]:
+    """Where the blocks from `first` to `last` lie: as few boxes as the tree has branches that hold only these."""
+    out: list[Box] = []
+
+    def low_high(node: int) -> tuple[int, int]:
+        if node < 0:
+            return -1 - node, -1 - node
+        return low_high(int(tree.left[node]))[0], low_high(int(tree.right[node]))[1]
+
+    def walk(node: int, box: Box) -> None:
+        low, high = low_high(node)
+        if high < first or low > last:
+            return
+        if first <= low and high <= last:
+            out.append(box)
+            return
+        column, value = int(tree.column[node]), float(tree.value[node])
+        above, most = box.get(column, (None, None))
+        walk(int(tree.left[node]), {**box, column: (above, value if most is None else min(most, value))})
+        walk(int(tree.right[node]), {**box, column: (value if above is None else max(above, value), most)})
+
+    walk(0 if len(tree.column) else -1, {})
+    return out

@@ -85,7 +85,7 @@ class Dialect:
 def read(path: Path, options: Mapping[str, Any] | None = None) -> Source:
     """Read a CSV file, each column as text."""
     given = _checked(options)
-    data, made, names, shape = _look(path, given)
+    data, made, names, shape = _look(content(path), path, given)
     body = memoryview(data)[shape.body : shape.end] if made.header else memoryview(data)[: shape.end]
     table, reason = attempt(_parse, body, names, made, shape)
     if reason is not None:
@@ -103,9 +103,27 @@ def detect(path: Path, options: Mapping[str, Any] | None = None) -> Format:
     return read(path, options).format
 
 
-def _look(path: Path, given: dict[str, Any]) -> tuple[bytes, Dialect, list[str], dialect.Shape]:
+def looked(head: bytes, path: Path, options: Mapping[str, Any] | None) -> tuple[Format, list[str]]:
+    """The dialect and the names of a file that begins like this."""
+    given = _checked(options)
+    data, made, names, shape = _look(head, path, given)
+    if "decimal" not in given:
+        body = memoryview(data)[shape.body : shape.end] if made.header else memoryview(data)[: shape.end]
+        table, reason = attempt(_parse, body, names, made, shape)
+        made = made if reason is not None else replace(made, decimal=_decimal(table, data, made.delimiter))
+    return made.format(), names
+
+
+def lines_of(table: Any, form: Format) -> Iterator[Any]:
+    """The bytes of a table in UTF-8, some thousand records at a time."""
+    made = Dialect.of(form)
+    columns = [_as_text(name, table.column(i), made) for i, name in enumerate(table.column_names)]
+    return _pieces(table.column_names, columns, made)
+
+
+def _look(content: bytes, path: Path, given: dict[str, Any]) -> tuple[bytes, Dialect, list[str], dialect.Shape]:
     """The text of a file, its dialect, its names and its shape."""
-    data, encoding, bom = dialect.decoded(content(path), given.get("encoding"))
+    data, encoding, bom = dialect.decoded(content, given.get("encoding"))
     if not data.strip(b"\r\n"):
         raise CoterieError("The input must not be empty.", f"'{path}' with no text in it")
     if b"\0" in data:

@@ -11,12 +11,14 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 
-def centre_of_groups(column: Column, labels: Ints, weights: Floats | None, step: float) -> Floats:
+def centre_of_groups(
+    column: Column, labels: Ints, weights: Floats | None, step: float, overall: Floats | None = None
+) -> Floats:
     """In place of each record, its group's centre, from the values that are present; NaN where none is.
 
     Numbers and dates: the (weighted) mean, rounded half to even to a multiple of `step`, if that is not 0. Ordinal: the
     (weighted) median category, the lower of two. Nominal and boolean: the most frequent category; of equally frequent
-    ones that which is more frequent in the whole table, then the first.
+    ones that which is more frequent in the whole table (`overall`, where these records are a part), then the first.
     """
     there = np.flatnonzero(~column.missing)
     groups = int(labels.max()) + 1
@@ -25,7 +27,7 @@ def centre_of_groups(column: Column, labels: Ints, weights: Floats | None, step:
     if column.kind == "ordinal":
         centre = _medians(x, g, w, groups)
     elif column.kind in ("nominal", "boolean"):
-        centre = _modes(x, g, w, groups)
+        centre = _modes(x, g, w, groups, overall)
     else:
         centre = _rounded(_means(x, g, w, groups), step)
     return centre[labels] + 0.0  # no negative zero
@@ -66,7 +68,7 @@ def _medians(x: Floats, g: Ints, w: Floats, groups: int) -> Floats:
     return out
 
 
-def _modes(x: Floats, g: Ints, w: Floats, groups: int) -> Floats:
+def _modes(x: Floats, g: Ints, w: Floats, groups: int, overall: Floats | None) -> Floats:
     out = np.full(groups, np.nan)
     if not len(x):
         return out
@@ -74,8 +76,8 @@ def _modes(x: Floats, g: Ints, w: Floats, groups: int) -> Floats:
     m = int(code.max()) + 1
     key, which = np.unique(g * m + code, return_inverse=True)
     often = np.round(np.bincount(which.reshape(-1), w), 12)
-    overall = np.bincount(code, w, m)
-    order = np.lexsort((key % m, -overall[key % m], -often, key // m))
+    whole: Floats = np.bincount(code, w, m) if overall is None else overall  # type: ignore[assignment]
+    order = np.lexsort((key % m, -whole[key % m], -often, key // m))
     key = key[order]
     first = np.concatenate(([True], key[1:] // m != key[:-1] // m))
     out[key[first] // m] = key[first] % m

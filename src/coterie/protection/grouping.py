@@ -9,9 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..algorithms.blocks import in_blocks, loss_at_faces
+from ..algorithms.registry import find
 from ..columns import Column
 from ..errors import CoterieError, PromiseError
-from ..partition import groups_of
+from ..partition import check_blocks, groups_of
+from ..progress import done, listening
 from ..recipe import Recipe
 
 Floats = NDArray[np.float64]
@@ -57,13 +60,22 @@ def components(recipe: Recipe) -> list[Component]:
 
 
 def group(
-    component: Component, X: Floats, strata: Ints, recipe: Recipe, confidential: Sequence[Column], seed: int
+    component: Component,
+    X: Floats,
+    strata: Ints,
+    recipe: Recipe,
+    confidential: Sequence[Column],
+    seed: int,
+    cuts: tuple[Floats, Floats] | None = None,
 ) -> Grouped:
-    """The groups of a component: by the recipe's method, guarded; others are tried where that is asked for."""
+    """The groups of a component: by the recipe's method, guarded; others are tried where that is asked for.
+
+    `cuts` are the columns at which blocks are cut, scaled and raw.
+    """
 
     def attempt(method: str, k: int, params: Mapping[str, Any], refine: str) -> Grouped:
         own = Component(component.name, component.quasi, component.k)
-        return _grouped(own, k, X, strata, recipe, confidential, seed, method, params, refine)
+        return _grouped(own, k, X, strata, recipe, confidential, seed, method, params, refine, cuts)
 
     rule = recipe.method
     first = attempt(rule.name, component.k, rule.params, rule.refine)
@@ -100,10 +112,11 @@ def _grouped(
     method: str,
     params: Mapping[str, Any],
     refine: str,
+    cuts: tuple[Floats, Floats] | None,
 ) -> Grouped:
     """Groups inside every stratum, then guarded."""
     if recipe.guard.rule == "merge":
-        labels, found = _in_strata(X, strata, k, method, params, refine, seed)
+        labels, found = _in_strata(X, strata, seed, _solver(k, method, params, refine, block_size(recipe, k), cuts))
     else:
         labels, found = None, {}
     guards = guards_of(recipe, confidential)
@@ -130,24 +143,65 @@ def _kept(form: Callable[[], Ints]) -> Ints:
     raise PromiseError(what, got, hint)
 
 
-def _in_strata(
-    X: Floats, strata: Ints, k: int, method: str, params: Mapping[str, Any], refine: str, seed: int
-) -> tuple[Ints, dict[str, Any]]:
+def block_size(recipe: Recipe, k: int) -> int | None:
+    """The most records in a block, if there are to be blocks."""
+    return check_blocks(recipe.method.blocks, None, k, find(recipe.method.name))
+
+
+Solver = Callable[[Floats, Ints, list[int]], tuple[Ints, Mapping[str, Any]]]
+
+
+def _solver(
+    k: int,
+    method: str,
+    params: Mapping[str, Any],
+    refine: str,
+    size: int | None,
+    cuts: tuple[Floats, Floats] | None,
+) -> Solver:
+    """What groups the records of a stratum: as a whole, or in blocks, each with a generator of its own."""
+
+    def whole(X: Floats, rows: Ints, seed: list[int]) -> tuple[Ints, Mapping[str, Any]]:
+        del rows
+        return grouped_part(X, k, method, params, refine, seed)
+
+    def in_parts(X: Floats, rows: Ints, seed: list[int]) -> tuple[Ints, Mapping[str, Any]]:
+        assert cuts is not None
+        assert size is not None
+
+        def solve(Z: Floats, b: int) -> Ints:
+            with listening(None):
+                return grouped_part(Z, k, method, params, refine, [*seed, b])[0]
+
+        found = in_blocks(X, k, solve, size=size, cuts=(cuts[0][rows], cuts[1][rows]), done=done)
+        told = {**params, "blocks": len(found.parts), "block_size": max(map(len, found.parts))}
+        return found.labels, told | (loss_at_faces(X, found, solve) if len(found.parts) > 1 else {})
+
+    return whole if size is None else in_parts
+
+
+def grouped_part(
+    X: Floats, k: int, method: str, params: Mapping[str, Any], refine: str, seed: list[int]
+) -> tuple[Ints, Mapping[str, Any]]:
+    """The groups of some records. A release is made as its recipe says, or not at all: nothing is cut short."""
+    labels, found = groups_of(X, k, method, params, refine, np.random.default_rng(seed))
+    if "cut_short" in found:
+        raise KeyboardInterrupt
+    return labels, found
+
+
+def _in_strata(X: Floats, strata: Ints, seed: int, solve: Solver) -> tuple[Ints, dict[str, Any]]:
     """The groups of every stratum, numbered on; what was chosen, if there is but one stratum."""
     labels = np.empty(len(X), np.int64)
     groups, chosen = 0, {}
     order = np.argsort(strata, kind="stable")
     parts = np.split(order, np.cumsum(np.bincount(strata))[:-1])
     for s, rows in enumerate(parts):
-        own, found = groups_of(
-            np.ascontiguousarray(X[rows]), k, method, params, refine, np.random.default_rng([seed, s])
-        )
-        if "cut_short" in found:  # a release is made as its recipe says, or not at all
-            raise KeyboardInterrupt
+        own, found = solve(np.ascontiguousarray(X[rows]), rows, [seed, s])
         labels[rows] = own + groups
         groups += int(own.max()) + 1
         chosen = dict(found)
-    return labels, chosen if len(parts) == 1 else {**dict(params), "strata": len(parts)}
+    return labels, chosen if len(parts) == 1 else {"strata": len(parts)}
 
 
 def guards_of(recipe: Recipe, confidential: Sequence[Column]) -> list[Any]:

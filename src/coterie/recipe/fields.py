@@ -107,6 +107,17 @@ TEXT = Must("a text", _text)
 TEXTS = Must("a list of different texts", _texts)
 
 
+def _blocks(value: Any) -> int | str:
+    if isinstance(value, str) and value == "auto":
+        return value
+    if not isinstance(value, int) or isinstance(value, bool) or value < 4:
+        raise WrongError
+    return value
+
+
+BLOCKS = Must('"auto", or the most records in a block', _blocks)
+
+
 def _between(value: Any, low: int, high: int) -> int:
     if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= high:
         raise WrongError

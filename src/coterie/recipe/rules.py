@@ -27,6 +27,7 @@ def check(recipe: Recipe, mistakes: list[Mistake]) -> None:
     _check_weights(recipe, mistakes)
     _check_scenarios(recipe, mistakes)
     _check_method(recipe, mistakes)
+    _check_blocks(recipe, mistakes)
     _check_guard(recipe, mistakes)
     if recipe.missing.small != "refuse" and recipe.missing.policy != "own-value":
         what = (
@@ -172,6 +173,20 @@ def _check_method(recipe: Recipe, mistakes: list[Mistake]) -> None:
             if scenario is not None and scenario.k != method.only_k:
                 got = f"k = {scenario.k}" + (f" in scenario '{name}'" if recipe.scenarios else "")
                 mistakes.append(Mistake(("method", "name"), f"'{method.name}' is for k = {method.only_k}.", got))
+
+
+def _check_blocks(recipe: Recipe, mistakes: list[Mistake]) -> None:
+    blocks = recipe.method.blocks
+    if blocks is None:
+        return
+    numbers = [q for q in recipe.quasi if recipe.columns[q].kind in ("numeric", "integer") and q not in recipe.within]
+    if not numbers:
+        what = "Blocks are cut at numbers, so a numeric or integer quasi-identifier must be there."
+        mistakes.append(Mistake(("method", "blocks"), what, "none"))
+    largest = max((s.k for s in recipe.promises.values() if s is not None and s.k is not None), default=2)
+    if isinstance(blocks, int) and blocks < 2 * largest:
+        what = f"A block must have room for two groups, 2k = {2 * largest} records."
+        mistakes.append(Mistake(("method", "blocks"), what, str(blocks)))
 
 
 def _check_guard(recipe: Recipe, mistakes: list[Mistake]) -> None:

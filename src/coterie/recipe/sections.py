@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..columns import KINDS
-from .fields import ABOVE_1, AT_LEAST_2, DECIMALS, FLAG, POSITIVE, SHARE, TEXT, TEXTS, ask, one_of
+from .fields import ABOVE_1, AT_LEAST_2, BLOCKS, DECIMALS, FLAG, POSITIVE, SHARE, TEXT, TEXTS, ask, one_of
 
 ROLES = ("identifier", "quasi", "confidential", "other")
 SMALL = ("refuse", "merge", "suppress")
@@ -63,9 +63,18 @@ class ScenarioRule:
 
 @dataclass(frozen=True)
 class MethodRule:
-    """How groups are formed. `params` holds the method's own parameters."""
+    """How groups are formed. `params` holds the method's own parameters.
+
+    Attributes
+    ----------
+    name, refine, bound
+        The method; local search afterwards; what is proven of the loss.
+    blocks : int or "auto"
+        Group the records in blocks of at most so many, cut where numeric quasi-identifiers are widest.
+    """
 
     name: str = ask(TEXT, "auto")
+    blocks: int | str | None = ask(BLOCKS, None)
     refine: str = ask(one_of("none", "quick", "thorough"), "none")
     bound: str = ask(one_of("none", "fast", "tight"), "none")
     params: Mapping[str, Any] = field(default_factory=dict)

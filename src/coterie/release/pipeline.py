@@ -17,9 +17,10 @@ from ..columns import Column
 from ..errors import CoterieError, PromiseError
 from ..formats import formulas, neutralize
 from ..protection.centres import centre_of_groups, medoids
-from ..protection.encoding import encode_columns
+from ..protection.encoding import cut_columns, encode_columns
 from ..protection.gaps import blanked, patterns_of
 from ..protection.grouping import Component, Grouped, components, constant_in, group
+from ..protection.scales import scale_of
 from ..protection.strata import merge_small, refuse_small, strata_of
 from ..recipe import Recipe
 from ..verification import verify_claims
@@ -222,9 +223,13 @@ def _group(before: _Before, strata: Ints, recipe: Recipe) -> tuple[dict[str, Any
             own = [_blank(c, missing[:, j]) for j, c in enumerate(own)]
             X = encode_columns(own)
             cells = np.unique(strata * len(X) + patterns_of(missing), return_inverse=True)[1].reshape(-1)
+        cuts = None
+        if recipe.method.blocks is not None:  # by sums that come out the same however a file is read
+            scales = {c.name: scale_of(c.numbers, c.name) for c in own if c.kind not in ("nominal", "boolean")}
+            X, cuts = encode_columns(own, scales), cut_columns(own, scales)
         gaps.update({n: missing[:, j] for j, n in enumerate(component.quasi)})
         progress_.more(len(X))
-        grouped.append(group(component, X, cells, recipe, confidential, recipe.seed + number))
+        grouped.append(group(component, X, cells, recipe, confidential, recipe.seed + number, cuts))
     return gaps, grouped
 
 

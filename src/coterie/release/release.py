@@ -25,7 +25,7 @@ from ..verification import Verdict
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-_RELEASED = {
+RELEASED = {
     "numeric": "mean",
     "integer": "rounded mean",
     "ordinal": "median category",
@@ -129,7 +129,7 @@ class Release:
         if rule.role == "identifier":
             how = "dropped"
         elif rule.role == "quasi" and name not in self.recipe.within:
-            how = "medoid" if self.recipe.centre == "medoid" else _RELEASED[str(rule.kind)]
+            how = "medoid" if self.recipe.centre == "medoid" else RELEASED[str(rule.kind)]
         elif rule.noise is not None:
             how = "with noise in constant groups"
         return {

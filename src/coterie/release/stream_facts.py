@@ -1,0 +1,171 @@
+"""What there is to say of a release that was written part by part: sums over all records, measures on some blocks."""
+
+from __future__ import annotations
+
+import datetime
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._version import __version__
+from ..columns import Column
+from ..measures.measure import measure
+from ..measures.risk import Scenario
+from ..recipe import Recipe
+from .parts import Solved
+from .release import RELEASED
+from .survey import Survey
+
+Floats = NDArray[np.float64]
+
+
+class Told:
+    """What is added up while blocks are released."""
+
+    def __init__(self, recipe: Recipe, k: int) -> None:
+        self.recipe, self.k = recipe, k
+        self.records = self.groups = self.constant = self.blocks = 0
+        self.sse = self.squares = 0.0
+        self.sizes: Counter[int] = Counter()
+        self._sums: Any = 0.0
+        self._before: list[dict[str, Column]] = []
+        self._after: list[dict[str, Column]] = []
+
+    def add(self, one: Solved) -> None:
+        """Take in a block."""
+        sizes = np.bincount(one.labels)
+        self.records += len(one.labels)
+        self.groups += len(sizes)
+        self.blocks += 1
+        self.constant += one.constant
+        self.sse += one.sse
+        self.squares += one.squares
+        self._sums = self._sums + one.sums
+        self.sizes.update(sizes.tolist())
+        if one.before is not None and one.after is not None:
+            self._before.append(one.before)
+            self._after.append(one.after)
+
+    def finish(
+        self, all_names: Sequence[str], names: list[str], seen: Survey, counts: Any, name: str, sha256: str
+    ) -> None:
+        """Take in what is known of the whole."""
+        self.all_names, self.names, self.survey, self.input_name, self.sha256 = all_names, names, seen, name, sha256
+        self.largest = int(np.max(counts))
+
+    @property
+    def sst(self) -> float:
+        """The sum of squares about the mean of all."""
+        return max(0.0, self.squares - float(np.square(self._sums).sum()) / self.records)
+
+    def sampled(self) -> tuple[dict[str, Column], dict[str, Column]]:
+        """The columns of the blocks that measures are taken from, before and after."""
+        return _joined(self._before), _joined(self._after)
+
+
+def _joined(parts: list[dict[str, Column]]) -> dict[str, Column]:
+    out = {}
+    for name, first in parts[0].items():
+        every = sorted({c for part in parts for c in part[name].categories}) if first.kind == "nominal" else None
+        categories = first.categories if every is None else tuple(every)
+        numbers = [_renumbered(part[name], categories) for part in parts]
+        out[name] = Column(name, first.kind, np.concatenate(numbers), categories)
+    return out
+
+
+def _renumbered(column: Column, categories: tuple[str, ...]) -> Floats:
+    if column.categories == categories or column.kind != "nominal":
+        return column.numbers
+    place = {c: float(i) for i, c in enumerate(categories)}
+    codes = np.array([place[c] for c in column.categories] + [np.nan])
+    return codes[np.where(column.missing, -1, column.numbers).astype(np.int64)]
+
+
+def facts_of(told: Told) -> dict[str, Any]:
+    """The facts, as those of a release in memory."""
+    recipe = told.recipe
+    before, after = told.sampled()
+    scenarios = [Scenario(name, tuple(s.quasi), s.k) for name, s in recipe.promises.items()]
+    confidential = recipe.of_role("confidential")
+    measures = measure(before, after, scenarios=scenarios, confidential=confidential, seed=recipe.seed or 0)
+    some = len(next(iter(before.values())).numbers)
+    return {
+        "coterie": __version__,
+        "created": datetime.date.today().isoformat(),
+        "recipe": recipe.as_dict(),
+        "input": {"name": told.input_name, "records": told.records, "columns": len(told.all_names)},
+        "output": {
+            "name": None,
+            "records": told.records,
+            "columns": len(told.names),
+            "suppressed": 0,
+            "blanked": 0,
+            "shuffled": recipe.shuffle,
+        },
+        "columns": [_column(told, name) for name in told.all_names],
+        "groupings": [_grouping(told)],
+        "measures": measures,
+        "notes": _notes(told, some),
+    }
+
+
+def _column(told: Told, name: str) -> dict[str, Any]:
+    rule = told.recipe.columns[name]
+    how = {"identifier": "dropped", "quasi": RELEASED.get(str(rule.kind), "")}.get(rule.role, "as it was")
+    if rule.role == "quasi" and told.recipe.centre == "medoid":
+        how = "medoid"
+    gaps = told.survey.gaps.get(name)
+    return {
+        "name": name,
+        "role": rule.role,
+        "kind": rule.kind,
+        "released": how,
+        "within": False,
+        "missing_before": gaps,
+        "missing_after": None if gaps else gaps,
+    }
+
+
+def _grouping(told: Told) -> dict[str, Any]:
+    recipe = told.recipe
+    return {
+        "name": " + ".join(recipe.promises),
+        "quasi": list(recipe.quasi),
+        "k": told.k,
+        "method": recipe.method.name,
+        "params": {**recipe.method.params, "blocks": told.blocks, "block_size": told.largest},
+        "groups": told.groups,
+        "sizes": {str(size): told.sizes[size] for size in sorted(told.sizes)},
+        "sse": told.sse,
+        "sst": told.sst,
+        "loss": 100.0 * told.sse / told.sst if told.sst > 0 else 0.0,
+        "loss_weighted": None,
+        "constant_records": told.constant,
+        "bound": None,
+    }
+
+
+def _notes(told: Told, some: int) -> list[str]:
+    recipe = told.recipe
+    out = [
+        f"Measures of loss, utility and risk were taken on {some:,} of {told.records:,} records, whole blocks of them. "
+        "Records that are unique there need not be unique among all.",
+        "Rows are in a random order within each part of the file; parts follow each other by the values of the masked columns.",
+    ]
+    if told.constant:
+        out.append(
+            f"{told.constant:,} records are in groups in which a confidential column has a single value: whoever knows "
+            "that somebody is in such a group knows that value."
+        )
+    others = recipe.of_role("other")
+    if others:
+        out.append(
+            f"{len(others)} columns are released as they are. If an intruder knows one of them, the promise does not "
+            "hold against that."
+        )
+    if not recipe.shuffle:
+        out[1] = "Rows are not shuffled, which may tell who they are."
+    return out

@@ -1,0 +1,268 @@
+"""Files larger than memory: looked at once, cut into blocks, grouped part by part, written as they come, verified, moved.
+
+Nothing of the input is written anywhere: a part is what a filter on the file gives, and the file is read again for each.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import progress as progress_
+from ..algorithms.blocks import boxes, joined, learn, piece_count, route
+from ..engines import Engine, Number
+from ..engines.files import FileEngine
+from ..errors import CoterieError, PromiseError
+from ..formats import Format, formulas, neutralize
+from ..formats.streams import Writer, peek, writing
+from ..protection.grouping import block_size, components
+from ..recipe import Recipe
+from .bundle import Bundle, check_place
+from .parts import Job, Solved, solve_all
+from .pipeline import as_recipe
+from .sources import sha256
+from .stream_facts import Told, facts_of
+from .survey import in_batches, read_part, survey
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+_FOR_ROWS = 0.3  # of the memory
+_FOR_DUCKDB = 0.25
+_LEAST = 256 << 20  # what Python, its libraries and compiled code take, and some
+_MEASURED = 100_000  # records, in whole blocks, that measures are taken from
+
+
+@dataclass(frozen=True)
+class Streamed:
+    """A bundle that was written part by part.
+
+    Attributes
+    ----------
+    folder : Path
+    facts : dict
+        What there is to say, without a record's value.
+    """
+
+    folder: Path
+    facts: dict[str, Any] = field(repr=False)
+
+    def __str__(self) -> str:
+        """The facts in a few lines."""
+        from ..report.text import as_text
+
+        return as_text(self.facts)
+
+    def __rich__(self) -> Any:
+        """The facts for a terminal."""
+        from ..report.text import as_table
+
+        return as_table(self.facts)
+
+
+def protect_file(
+    path: str | Path,
+    recipe: Any,
+    folder: str | Path,
+    *,
+    memory: int,
+    force: bool = False,
+    progress: bool = False,
+    rows: int | None = None,
+) -> Streamed:
+    """Protect a CSV or Parquet file without ever holding more of it than a part.
+
+    Parameters
+    ----------
+    path, recipe
+        As for `protect`. What a recipe asks for that needs all records at once is refused, before any work is done.
+    folder : path
+        Where the bundle goes.
+    memory : int
+        How many bytes may be used, about.
+    force, progress : bool
+        Replace the folder; show how far it is.
+    rows : int, optional
+        How many records a part has; else as many as the memory takes. It decides about the order of rows, no more.
+    """
+    path, folder = Path(path), Path(folder).absolute()
+    recipe = _ready(as_recipe(recipe))
+    check_place(folder, force)
+    form, names = peek(path, recipe.file.options)
+    recipe.check_columns(names)
+    if memory < 2 * _LEAST:
+        raise CoterieError(f"The memory limit must be at least {2 * _LEAST >> 20} MiB.", f"{memory >> 20} MiB")
+    engine = FileEngine(path, form, names, int(_FOR_DUCKDB * (memory - _LEAST)))
+    try:
+        run = _Run(engine, form, recipe, memory, rows)
+        with Bundle(folder, force, recipe, form, path.suffix.lower()) as bundle:
+            with progress_.bar(progress, "protecting"):
+                run.prepare()
+                with writing(form, bundle.data) as writer:
+                    run.write(writer)
+            told = run.told(path)
+            bundle.finish(told.names, lambda: facts_of(told), told.sha256, progress, memory=memory, streamed=run.rows)
+        return Streamed(folder, bundle.facts)
+    finally:
+        engine.close()
+
+
+def _ready(recipe: Recipe) -> Recipe:
+    """The recipe with blocks and a seed; refuse what needs all records at once, all of it said together."""
+    wrong = []
+    if recipe.strata is not None:
+        wrong.append("strata")
+    if recipe.missing.policy == "own-value":
+        wrong.append('missing values as "own-value"')
+    if len(components(recipe)) > 1:
+        wrong.append("scenarios that share no column")
+    if any(rule.guarded for rule in recipe.columns.values()):
+        wrong.append("l, entropy or t")
+    if any(rule.noise is not None for rule in recipe.columns.values()) or recipe.guard.regroup:
+        wrong.append("noise or regroup")
+    if recipe.method.bound != "none":
+        wrong.append("a bound")
+    if wrong:
+        what = "A file that is read part by part cannot have what needs all its records at once."
+        raise CoterieError(what, ", ".join(wrong), "raise the memory limit, or leave these out.")
+    document = recipe.as_dict()
+    if recipe.method.blocks is None:
+        document["method"] = {**document.get("method", {}), "blocks": "auto"}
+    if recipe.seed is None:
+        document["seed"] = secrets.randbelow(2**53)
+    return Recipe(**document)
+
+
+class _Run:
+    """The way of a file through its parts."""
+
+    def __init__(self, engine: Engine, form: Format, recipe: Recipe, memory: int, rows: int | None) -> None:
+        self.engine, self._form, self._recipe = engine, form, recipe
+        (component,) = components(recipe)
+        self._k = component.k
+        size = block_size(recipe, self._k)
+        assert size is not None
+        self._size = size
+        self._decimal = str(form.details.get("decimal") or ".")
+        self._cuts = [q for q in component.quasi if recipe.columns[q].kind in ("numeric", "integer")]
+        self._names = [n for n in engine.names if recipe.columns[n].role != "identifier"]
+        dropped = {recipe.weights.column} - set(self._names) if recipe.weights is not None else set()
+        self._read = [*self._names, *sorted(dropped)]
+        self._memory, self.rows = memory, rows or 0
+        self._told = Told(recipe, self._k)
+
+    def prepare(self) -> None:
+        """Look at all records, learn where to cut, and count the blocks."""
+        n, recipe = self.engine.records, self._recipe
+        if n < self._k:
+            raise PromiseError(f"There must be at least k = {self._k} records to release.", f"{n} records")
+        progress_.more(3 * n)
+        seen = survey(self.engine, recipe, self._decimal, self._size)
+        raw = np.column_stack([seen.scales[c].filled(seen.sample[c]) for c in self._cuts])
+        scaled = np.column_stack([seen.scales[c].scaled(seen.sample[c]) for c in self._cuts])
+        self._tree = learn(scaled, n, self._size, raw)
+        counts = np.zeros(self._tree.blocks, np.int64)
+        for part in in_batches(self.engine, self._cuts, recipe, self._decimal, seen.scales):
+            counts += np.bincount(route(part, self._tree), minlength=self._tree.blocks)
+            progress_.done(len(part))
+        self._number = joined(counts, self._k)
+        self._counts = np.bincount(self._number, counts).astype(np.int64)
+        self._survey = seen
+        self.rows = self.rows or self._affordable()
+        pieces = np.array([piece_count(c, self._size, self._k) for c in self._counts.tolist()])
+        self._first = np.concatenate(([0], np.cumsum(pieces)))  # the number of each block's first piece
+        self._job = Job(recipe, self._k, seen, self._decimal, self._sampled(int(self._first[-1])))
+
+    def _affordable(self) -> int:
+        """How many records a part may have."""
+        batch = next(iter(self.engine.batches(self._read)))
+        each = 4 * batch.nbytes / max(1, batch.num_rows) + 32 * len(self._cuts) + 64
+        return max(self._size, int(_FOR_ROWS * (self._memory - _LEAST) / each))
+
+    def _sampled(self, pieces: int) -> frozenset[int]:
+        """The blocks that measures are taken from: about so many records, drawn by the seed."""
+        wanted = max(1, min(pieces, int(_MEASURED * pieces / max(1, self.engine.records))))
+        rng = np.random.default_rng([self._recipe.seed or 0, 2])
+        return frozenset(rng.choice(pieces, wanted, replace=False).tolist())
+
+    def write(self, writer: Writer) -> None:
+        """Group and write part after part."""
+        for number, (first, last) in enumerate(self._plan()):
+            table = self._part(first, last)
+            solved = []
+            for one in solve_all(self._job, table, self._pieces(table, first, last), os.cpu_count() or 1):
+                self._told.add(one)
+                progress_.done(one.table.num_rows)
+                solved.append(one)
+            writer.write(self._shuffled(solved, number))
+        if self._told.records != self.engine.records:
+            got = f"{self._told.records:,} of {self.engine.records:,}"
+            raise CoterieError("Every record must be in one part.", got, "did the file change while it was read?")
+
+    def _plan(self) -> list[tuple[int, int]]:
+        """The parts: blocks that follow one another, as many as have at most so many records."""
+        parts, start, held = [], 0, 0
+        for b, count in enumerate(self._counts.tolist()):
+            if b > start and held + count > self.rows:
+                parts.append((start, b - 1))
+                start, held = b, 0
+            held += count
+        return [*parts, (start, len(self._counts) - 1)]
+
+    def _part(self, first: int, last: int) -> Any:
+        """The records of these blocks, with the types of the file."""
+        leaves = np.flatnonzero((self._number >= first) & (self._number <= last))
+        text = self._form.kind == "csv"
+        numbers = {c: Number(text, self._decimal, self._survey.scales[c].middle) for c in self._cuts}
+        where = [
+            {self._cuts[j]: limits for j, limits in box.items()} for box in boxes(self._tree, leaves[0], leaves[-1])
+        ]
+        return self.engine.select(self._read, where, numbers)
+
+    def _pieces(self, table: Any, first: int, last: int) -> list[tuple[int, Ints]]:
+        """The rows of each block in a part, and its number."""
+        typed = read_part(table, self._cuts, self._recipe, self._decimal)
+        raw = np.column_stack([self._survey.scales[c].filled(typed[c].column.numbers) for c in self._cuts])
+        own = self._number[route(raw, self._tree)]
+        order = np.argsort(own, kind="stable")
+        edges = np.searchsorted(own[order], np.arange(first, last + 2))
+        out = []
+        for b in range(first, last + 1):
+            rows = order[edges[b - first] : edges[b - first + 1]]
+            if len(rows) != self._counts[b]:
+                raise CoterieError("The input must stay as it is while it is read.", "another number of records")
+            pieces = np.array_split(rows, int(self._first[b + 1] - self._first[b]))
+            out += [(int(self._first[b]) + i, piece) for i, piece in enumerate(pieces)]
+        return out
+
+    def _shuffled(self, solved: Sequence[Solved], number: int) -> Any:
+        """The released records of a part, in a random order, without formulas."""
+        import pyarrow as pa
+
+        table = pa.concat_tables([one.table.select(self._names) for one in solved]).combine_chunks()
+        recipe = self._recipe
+        if recipe.shuffle:
+            order = np.random.default_rng([recipe.seed or 0, 0, number]).permutation(table.num_rows)
+            table = table.take(pa.Array.from_buffers(pa.int64(), len(order), [None, pa.py_buffer(order)]))
+        if self._form.kind != "csv" or recipe.file.formulas == "keep":
+            return table
+        if recipe.file.formulas == "neutralize":
+            return neutralize(table)
+        found = formulas(table)
+        if found:
+            got = ", ".join(f"some in '{name}'" for name in found)
+            hint = '[file] formulas = "neutralize" puts an apostrophe before them, "keep" leaves them.'
+            raise PromiseError("A spreadsheet must find no formula in the release.", got, hint)
+        return table
+
+    def told(self, path: Path) -> Told:
+        """What there is to tell."""
+        self._told.finish(self.engine.names, self._names, self._survey, self._counts, path.name, sha256(path))
+        return self._told
