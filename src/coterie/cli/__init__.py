@@ -1,11 +1,13 @@
 """The command line: a thin face of the library. Results go to files, facts to stderr, JSON to stdout.
 
 Exit codes: 0 done; 1 a published cell does not come out, or a bundle is not repeated; 2 usage or input; 3 the promise
-cannot be kept; 70 a bug in Coterie; 130 interrupted.
+cannot be kept; 70 a bug in Coterie; 129, 130, 143 hung up, interrupted, terminated.
 """
 
 from __future__ import annotations
 
+import os
+import signal
 import sys
 import traceback
 from io import TextIOWrapper
@@ -23,13 +25,33 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="replace")  # a sign that the terminal lacks is no reason to stop
+    _clean_up_when_stopped()
     try:
         app()
     except CoterieError as error:
         print(f"coterie: {error}", file=sys.stderr)
         raise SystemExit(3 if isinstance(error, PromiseError) else 2) from None
+    except MemoryError:
+        print("coterie: There is not enough memory.", file=sys.stderr)
+        raise SystemExit(2) from None
+    except OSError as error:
+        reason = os.strerror(error.errno) if error.errno else type(error).__name__
+        print(f"coterie: The system refuses to read or write: {reason}.", file=sys.stderr)
+        raise SystemExit(2) from None
     except Exception as error:
         where = traceback.extract_tb(error.__traceback__)[-1]
         place = f"{Path(where.filename).name}:{where.lineno}"
         print(f"coterie: a bug: {type(error).__name__} at {place}.", file=sys.stderr)
         raise SystemExit(70) from None
+
+
+def _clean_up_when_stopped() -> None:
+    """Let a terminal that closes, or a system that shuts down, end a run as any error does: with nothing left."""
+
+    def stop(number: int, _: object) -> None:
+        raise SystemExit(128 + number)
+
+    for name in ("SIGTERM", "SIGHUP"):
+        number = getattr(signal, name, None)
+        if number is not None and signal.getsignal(number) is signal.SIG_DFL:
+            signal.signal(number, stop)

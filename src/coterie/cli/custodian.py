@@ -86,7 +86,7 @@ def protect(
 ) -> None:
     """Protect a file: a bundle with the data, the recipe, the proof and the reports, whole or not at all."""
     from ..recipe import Recipe
-    from ..release.bundle import check_place
+    from ..release.placing import check_place
     from ..release.pipeline import protect as run
 
     if (output is None) == (not dry_run):

@@ -2,13 +2,7 @@
 
 from __future__ import annotations
 
-import json
-import os
 import platform
-import shutil
-import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,7 +13,8 @@ from ..errors import CoterieError, PromiseError
 from ..formats import Format, default_format
 from ..formats import write as write_file
 from ..frames import as_arrow
-from .checking import claims_of, dialect_of
+from .checking import as_json, claims_of, dialect_of, sealed
+from .placing import check_place, into_place, staging, write_private
 from .sources import sha256
 
 if TYPE_CHECKING:
@@ -34,7 +29,7 @@ def write_bundle(release: Release, folder: Path, force: bool, format: str | None
     folder = folder.absolute()
     check_place(folder, force)
     kind, suffix = _format(release, format)
-    with _staging(folder) as stage:
+    with staging(folder) as stage:
         data = stage / f"data{suffix}"
         with progress_.bar(progress, "writing"):
             table = as_arrow(release.data)
@@ -44,11 +39,12 @@ def write_bundle(release: Release, folder: Path, force: bool, format: str | None
         with progress_.bar(progress, "measuring"):
             facts = {**release.facts, "verdict": verdict.facts()}
             facts["output"] = {**facts["output"], "name": data.name}
-        _write(stage / "recipe.toml", release.recipe.dumps())
-        _write(stage / "verify.json", _json(verdict.facts()))
+        write_private(stage / "recipe.toml", release.recipe.dumps())
+        write_private(stage / "verify.json", as_json(verdict.facts()))
         _write_reports(stage, facts)
-        _write(stage / "manifest.json", _json(_manifest(release, stage, data, kind, facts, table.column_names)))
-        _into_place(stage, folder, force)
+        manifest = _manifest(release, stage, data, kind, facts, table.column_names)
+        write_private(stage / "manifest.json", sealed(manifest))
+        into_place(stage, folder, force, {data.name, *AUDIENCE})
     return folder
 
 
@@ -82,8 +78,8 @@ def _verified(data: Path, kind: Format, names: list[str], release: Release) -> A
 def _write_reports(stage: Path, facts: dict[str, Any]) -> None:
     from ..report.html import render_internal, render_public
 
-    _write(stage / "report.html", render_public(facts))
-    _write(stage / "internal.html", render_internal(facts))
+    write_private(stage / "report.html", render_public(facts))
+    write_private(stage / "internal.html", render_internal(facts))
 
 
 def _manifest(
@@ -112,124 +108,3 @@ def package_version(package: str) -> str | None:
         return version(package)
     except PackageNotFoundError:
         return None
-
-
-def check_place(folder: Path, force: bool) -> None:
-    """Refuse, before any work is done, a place where the bundle cannot or should not go."""
-    folder = folder.absolute()
-    if not folder.parent.is_dir():
-        raise CoterieError("The place of the bundle must exist.", f"'{folder.parent}'", "create that folder first.")
-    if not os.access(folder.parent, os.W_OK):
-        raise CoterieError("The place of the bundle must be writable.", f"'{folder.parent}'")
-    if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
-        raise CoterieError("The bundle is a folder.", f"'{folder}', which is something else")
-    if folder.exists() and not force:
-        raise CoterieError("The folder of the bundle exists already.", f"'{folder}'", "--force replaces it.")
-    if folder.exists() and any(folder.iterdir()) and not (folder / "manifest.json").is_file():
-        raise CoterieError("Only a bundle is replaced.", f"'{folder}', which holds other files")
-
-
-@contextmanager
-def _staging(folder: Path) -> Iterator[Path]:
-    """A private folder beside the place; what fails leaves nothing, and what was killed is cleared by the next run."""
-    failure = None
-    stage = None
-    try:
-        clear_remains(folder)
-        stage = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", suffix=".part", dir=folder.parent))
-        with _locked(stage):
-            yield stage
-    except OSError as error:
-        failure = os.strerror(error.errno) if error.errno else type(error).__name__
-    finally:
-        if stage is not None and stage.exists():
-            shutil.rmtree(stage, ignore_errors=True)
-    if failure is not None:
-        raise CoterieError(f"The bundle '{folder}' cannot be written.", failure)
-
-
-def clear_remains(folder: Path) -> None:
-    """Remove what runs that were killed have left: folders for the same place that nobody holds any more."""
-    for pattern in (f".{glob_escape(folder.name)}.*.part", f".{glob_escape(folder.name)}.*.old"):
-        for left in folder.parent.glob(pattern):
-            if left.is_dir() and not left.is_symlink() and not _held(left):
-                shutil.rmtree(left, ignore_errors=True)
-
-
-def glob_escape(name: str) -> str:
-    """A name that a glob takes literally."""
-    from glob import escape
-
-    return escape(name)
-
-
-@contextmanager
-def _locked(stage: Path) -> Iterator[None]:
-    """Hold a lock on a folder, so that another run doesn't take it for a remain."""
-    try:
-        import fcntl
-    except ImportError:  # Windows
-        yield
-        return
-    handle = os.open(stage, os.O_RDONLY)
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        yield
-    finally:
-        os.close(handle)
-
-
-def _held(folder: Path) -> bool:
-    try:
-        import fcntl
-    except ImportError:
-        return True
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        return True
-    finally:
-        os.close(handle)
-    return False
-
-
-def _into_place(stage: Path, folder: Path, force: bool) -> None:
-    """Make the public files readable as any new file, bring all to the disk, and rename the folder."""
-    umask = os.umask(0)
-    os.umask(umask)
-    for path in stage.iterdir():
-        public = path.stem == "data" or path.name in AUDIENCE
-        os.chmod(path, (0o666 if public else 0o600) & ~umask)
-        _sync(path)
-    os.chmod(stage, 0o777 & ~umask)
-    _sync(stage)
-    if folder.exists():
-        check_place(folder, force)
-        old = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", suffix=".old", dir=folder.parent))
-        os.replace(folder, old / "bundle")
-        os.rename(stage, folder)
-        shutil.rmtree(old, ignore_errors=True)
-    else:
-        os.rename(stage, folder)
-    _sync(folder.parent)
-
-
-def _sync(path: Path) -> None:
-    if os.name == "nt":
-        return
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
-
-
-def _write(path: Path, text: str) -> None:
-    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with open(handle, "w", encoding="utf-8", newline="\n") as file:
-        file.write(text)
-
-
-def _json(facts: Any) -> str:
-    return json.dumps(facts, indent=2, ensure_ascii=False, allow_nan=False) + "\n"

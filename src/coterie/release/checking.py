@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -45,35 +46,81 @@ def verify(
 
 
 def verify_bundle(folder: Path) -> Verdict:
-    """Check a bundle: every file against the manifest, the data against the recipe."""
+    """Check a bundle: the manifest against its seal, every file against the manifest, the data against the recipe."""
     manifest = read_manifest(folder)
+    changed = "The files of a bundle must be as they were written."
+    if _text(folder) != sealed({name: value for name, value in manifest.items() if name != "seal"}):
+        raise PromiseError(changed, "'manifest.json', which was changed")
     for name, facts in manifest["files"].items():
         path = folder / name
-        if not path.is_file():
+        if path.is_symlink() or not path.is_file():
             raise PromiseError("A bundle must hold the files of its manifest.", f"no '{name}' in '{folder}'")
         if sha256(path) != facts["sha256"]:
-            raise PromiseError("The files of a bundle must be as they were written.", f"'{name}', which was changed")
+            raise PromiseError(changed, f"'{name}', which was changed")
     recipe = Recipe.load(folder / "recipe.toml")
     data = folder / data_name(manifest)
     details = {n: v for n, v in manifest["format"].items() if n != "kind"}
-    return verify_claims(data, claims_of(recipe, details), dialect_of(manifest["format"], manifest["names"]))
+    verdict = verify_claims(data, claims_of(recipe, details), dialect_of(manifest["format"], manifest["names"]))
+    if verdict.ok and (folder / "verify.json").read_text(encoding="utf-8") != as_json(verdict.facts()):
+        raise PromiseError("The verdict of a bundle must be that on its data.", "another in 'verify.json'")
+    return verdict
+
+
+def as_json(facts: Any) -> str:
+    """As the files of a bundle have it."""
+    return json.dumps(facts, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def sealed(manifest: Mapping[str, Any]) -> str:
+    """The text of a manifest, with a hash of all that it says: a slip of an editor is found, a forger is not."""
+    return as_json({**manifest, "seal": hashlib.sha256(as_json(manifest).encode("utf-8")).hexdigest()})
+
+
+def is_bundle(folder: Path) -> bool:
+    """Whether a folder holds a bundle, and nothing else."""
+    try:
+        manifest = read_manifest(folder)
+    except CoterieError:
+        return False
+    return all(path.name in (*manifest["files"], "manifest.json") for path in folder.iterdir())
 
 
 def read_manifest(folder: Path) -> dict[str, Any]:
     """What a bundle says of itself."""
     try:
-        manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
-        if not {"files", "output", "format", "input", "names"} <= set(manifest):
-            raise ValueError
-    except (OSError, ValueError):
-        raise CoterieError("A bundle must have a manifest.json.", f"'{folder}' without one that can be read") from None
+        manifest = json.loads(_text(folder))
+    except (OSError, ValueError, RecursionError):
+        manifest = None
+    if not _is_manifest(manifest):
+        raise CoterieError("A bundle must have a manifest.json.", f"'{folder}' without one that can be read")
     return manifest  # type: ignore[no-any-return]
+
+
+def _text(folder: Path) -> str:
+    return (folder / "manifest.json").read_bytes().decode("utf-8")
+
+
+def _is_manifest(manifest: Any) -> bool:
+    """Whether this is what `write_bundle` writes: anything may lie in a folder."""
+    if not isinstance(manifest, dict) or not isinstance(manifest.get("coterie"), str):
+        return False
+    if not all(isinstance(manifest.get(name), dict) for name in ("files", "output", "format", "input", "versions")):
+        return False
+    if not isinstance(manifest.get("names"), list) or not all(isinstance(n, str) for n in manifest["names"]):
+        return False
+    files = manifest["files"]
+    if not _FILES <= set(files) or any(Path(name).name != name for name in files):
+        return False
+    return all(isinstance(f, dict) and isinstance(f.get("sha256"), str) for f in files.values())
+
+
+_FILES = {"recipe.toml", "verify.json", "report.html", "internal.html"}  # and the data
 
 
 def data_name(manifest: Mapping[str, Any]) -> str:
     """The name of the data file, which lies in the folder itself."""
-    name = str(manifest["output"]["name"])
-    if Path(name).name != name or name not in manifest["files"]:
+    name = str(manifest["output"].get("name"))
+    if name not in manifest["files"]:
         raise CoterieError("The manifest must name the data file.", "another name")
     return name
 

@@ -1,0 +1,159 @@
+"""Folders that are there as a whole or not at all: made in private beside their place, and renamed into it."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from ..errors import CoterieError
+from .checking import is_bundle
+
+
+def check_place(folder: Path, force: bool) -> None:
+    """Refuse, before any work is done, a place where the bundle cannot or should not go."""
+    folder = folder.absolute()
+    if not folder.parent.is_dir():
+        raise CoterieError("The place of the bundle must exist.", f"'{folder.parent}'", "create that folder first.")
+    if not os.access(folder.parent, os.W_OK | os.X_OK):
+        raise CoterieError("The place of the bundle must be writable.", f"'{folder.parent}'")
+    if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
+        raise CoterieError("The bundle is a folder.", f"'{folder}', which is something else")
+    if folder.exists() and not force:
+        raise CoterieError("The folder of the bundle exists already.", f"'{folder}'", "--force replaces it.")
+    if folder.exists() and any(folder.iterdir()) and not is_bundle(folder):
+        raise CoterieError("Only a bundle is replaced, in a folder of its own.", f"'{folder}', which holds other files")
+
+
+@contextmanager
+def staging(folder: Path) -> Iterator[Path]:
+    """A private folder beside the place; what fails leaves nothing, and what was killed is cleared by the next run."""
+    failure = None
+    stage = None
+    try:
+        clear_remains(folder)
+        stage = _new(folder, "part")
+        with _locked(stage):
+            yield stage
+    except OSError as error:
+        failure = os.strerror(error.errno) if error.errno else type(error).__name__
+    finally:
+        if stage is not None and stage.exists():
+            shutil.rmtree(stage, ignore_errors=True)
+    if failure is not None:
+        raise CoterieError(f"The bundle '{folder}' cannot be written.", failure)
+
+
+def _new(folder: Path, suffix: str) -> Path:
+    return Path(tempfile.mkdtemp(prefix=f".{folder.name}.", suffix=f".{suffix}", dir=folder.parent))
+
+
+def clear_remains(folder: Path) -> None:
+    """Remove what runs that were killed have left: folders for the same place that nobody holds any more."""
+    name = re.compile(rf"\.{re.escape(folder.name)}\.[a-z0-9_]{{8}}\.(part|old)")  # as tempfile makes them
+    for left in list(folder.parent.iterdir()):
+        if not name.fullmatch(left.name) or left.is_symlink() or not left.is_dir() or _held(left):
+            continue
+        if left.name.endswith(".old") and (left / "bundle").is_dir() and not folder.exists():
+            os.rename(left / "bundle", folder)  # killed between two renames: what was there comes back
+        shutil.rmtree(left, ignore_errors=True)
+
+
+@contextmanager
+def _locked(stage: Path) -> Iterator[None]:
+    """Hold a lock on a folder, so that another run doesn't take it for a remain."""
+    try:
+        import fcntl
+    except ImportError:  # Windows
+        yield
+        return
+    handle = os.open(stage, os.O_RDONLY)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        yield
+    finally:
+        os.close(handle)
+
+
+def _held(folder: Path) -> bool:
+    """Whether a run is at it, or it is somebody else's, which comes to the same."""
+    try:
+        import fcntl
+
+        handle = os.open(folder, os.O_RDONLY)
+    except (ImportError, OSError):
+        return True
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return True
+    finally:
+        os.close(handle)
+    return False
+
+
+def into_place(stage: Path, folder: Path, force: bool, public: set[str]) -> None:
+    """Make the public files readable as any new file, bring all to the disk, and rename the folder."""
+    umask = os.umask(0)
+    os.umask(umask)
+    for path in stage.iterdir():
+        os.chmod(path, (0o666 if path.name in public else 0o600) & ~umask)
+        _sync(path)
+    os.chmod(stage, 0o777 & ~umask)
+    _sync(stage)
+    if not folder.exists():
+        os.rename(stage, folder)
+    else:
+        check_place(folder, force)
+        if not _exchanged(stage, folder):
+            _replace(stage, folder)
+    _sync(folder.parent)
+
+
+def _exchanged(stage: Path, folder: Path) -> bool:
+    """Whether the system could exchange two folders in one step; then `stage` is the old one."""
+    import ctypes
+
+    ends = os.fsencode(stage), os.fsencode(folder)
+    try:
+        library = ctypes.CDLL(None)
+        if sys.platform == "linux":
+            return bool(library.renameat2(-100, ends[0], -100, ends[1], ctypes.c_uint(2)) == 0)  # RENAME_EXCHANGE
+        return bool(sys.platform == "darwin" and library.renamex_np(*ends, ctypes.c_uint(2)) == 0)  # RENAME_SWAP
+    except (AttributeError, OSError, TypeError):  # a system or a file system without
+        return False
+
+
+def _replace(stage: Path, folder: Path) -> None:
+    """Put the old folder aside, the new one in its place; whatever fails in between brings the old one back."""
+    old = _new(folder, "old")
+    os.rename(folder, old / "bundle")
+    try:
+        os.rename(stage, folder)
+    except BaseException:
+        os.rename(old / "bundle", folder)
+        raise
+    finally:
+        shutil.rmtree(old, ignore_errors=True)
+
+
+def _sync(path: Path) -> None:
+    if os.name == "nt":
+        return
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def write_private(path: Path, text: str) -> None:
+    """Write a new file that only its owner may read."""
+    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with open(handle, "w", encoding="utf-8", newline="\n") as file:
+        file.write(text)
