@@ -86,8 +86,8 @@ def protect(
 ) -> None:
     """Protect a file: a bundle with the data, the recipe, the proof and the reports, whole or not at all."""
     from ..recipe import Recipe
-    from ..release.placing import check_place
     from ..release.pipeline import protect as run
+    from ..release.placing import check_place
 
     if (output is None) == (not dry_run):
         raise CoterieError("Say where the bundle goes, -o FOLDER, or --dry-run.", "both" if output else "neither")

@@ -8,7 +8,7 @@ from typing import Any
 
 from ..errors import CoterieError
 from .base import KINDS, NAMES, SUFFIXES, Format, Source, kind_of
-from .formulas import formulas, neutralize
+from .formulas import formulas, harmless, neutralize
 
 __all__ = [
     "KINDS",
@@ -18,6 +18,7 @@ __all__ = [
     "default_format",
     "detect",
     "formulas",
+    "harmless",
     "neutralize",
     "read",
     "without_user_missing",

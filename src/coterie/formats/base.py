@@ -55,6 +55,12 @@ class Format:
             raise CoterieError(f"The kind of a format must be one of {', '.join(KINDS)}.", f"'{kind}'")
         return cls(kind, details)
 
+    def as_it_was(self, columns: Iterable[str]) -> Format:
+        """The format, with columns that are written as they were read where several texts mean missing."""
+        if self.kind != "csv" or len(self.details.get("missing", ())) < 2:
+            return self
+        return Format(self.kind, {**self.details, "kept": list(columns)})
+
     def keep(self, columns: Iterable[str]) -> Format:
         """The format with what it says about these columns alone: labels of a dropped column may disclose."""
         if "variables" not in self.details:

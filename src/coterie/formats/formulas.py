@@ -6,6 +6,7 @@ that opens the file (OWASP, "CSV Injection"; CWE-1236).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from .base import is_text, large, plain_text
@@ -56,18 +57,25 @@ def neutralize(table: Any) -> Any:
     -------
     pyarrow.Table
     """
-    import pyarrow as pa
     import pyarrow.compute as pc
 
-    names = list(table.column_names)
     for i, column in enumerate(table.columns):
         if is_text(column.type) and pc.any(_risky(column)).as_py():
             table = table.set_column(i, table.field(i), _quoted(column))
-        if pc.any(_risky(pa.array([names[i]]))).as_py():
-            names[i] = "'" + names[i]
-            while names.count(names[i]) > 1:
-                names[i] = "'" + names[i]
-    return table.rename_columns(names)
+    return table.rename_columns(harmless(table.column_names))
+
+
+def harmless(texts: Sequence[str]) -> list[str]:
+    """Different texts, such as names of columns, as `neutralize` leaves them: they stay different."""
+    import pyarrow as pa
+
+    out = list(texts)
+    for i, text in enumerate(out):
+        if _risky(pa.array([text], pa.string()))[0].as_py():
+            out[i] = "'" + text
+            while out.count(out[i]) > 1:
+                out[i] = "'" + out[i]
+    return out
 
 
 def _risky(column: Any) -> Any:

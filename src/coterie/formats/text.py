@@ -52,6 +52,8 @@ class Dialect:
         The texts that mean missing; the first is written.
     newline : str
     final_newline : bool
+    kept : tuple of str
+        Columns that are written as they were read, whichever of several texts means missing there.
     """
 
     delimiter: str = ","
@@ -63,10 +65,11 @@ class Dialect:
     missing: tuple[str, ...] = ("",)
     newline: str = "\n"
     final_newline: bool = True
+    kept: tuple[str, ...] = ()
 
     def format(self) -> Format:
         """The dialect as a format."""
-        return Format("csv", {**asdict(self), "missing": list(self.missing)})
+        return Format("csv", {**asdict(self), "missing": list(self.missing), "kept": list(self.kept)})
 
     @classmethod
     def of(cls, format: Format) -> Dialect:
@@ -75,8 +78,7 @@ class Dialect:
         if len(known) < len(format.details):
             unknown = [f"'{f}'" for f in format.details if f not in known]
             raise CoterieError("The details of a CSV format must be those of a dialect.", ", ".join(unknown))
-        if "missing" in known:
-            known["missing"] = tuple(known["missing"])
+        known |= {f: tuple(known[f]) for f in ("missing", "kept") if f in known}
         made = cls(**known)
         _check_choices(asdict(made))
         return made
@@ -285,6 +287,8 @@ def _as_text(name: str, column: Any, made: Dialect) -> Any:
     if not is_text(column.type):
         return _number_text(name, plain_text(column), made)
     column = plain_text(column).cast(pa.large_string())
+    if name in made.kept and not column.null_count:
+        return _quoted(name, column, made)
     if "" in made.missing:  # there, an empty text and nothing are the same
         column = pc.if_else(pc.equal(column, large("")), pa.scalar(None, pa.large_string()), column)
     markers = [m for m in made.missing if m]

@@ -37,6 +37,11 @@ def check(recipe: Recipe, mistakes: list[Mistake]) -> None:
     if recipe.centre == "medoid" and recipe.missing.policy == "group":
         what = "A medoid is a record as it was observed, so it cannot fill gaps."
         mistakes.append(Mistake(("centre",), what, 'policy = "group"', 'use centre = "mean", or "own-value".'))
+    if recipe.centre == "medoid":
+        for name, rule in recipe.columns.items():
+            if rule is not None and rule.decimals is not None and name not in recipe.within:
+                what = "A medoid is a record as it was observed, so nothing is rounded."
+                mistakes.append(Mistake(("columns", name, "decimals"), what, 'centre = "medoid"', "leave one out."))
 
 
 def _check_column(name: str, rule: ColumnRule, mistakes: list[Mistake]) -> None:
@@ -52,6 +57,10 @@ def _check_column(name: str, rule: ColumnRule, mistakes: list[Mistake]) -> None:
         )
     if rule.kind is not None and rule.role == "identifier":
         wrong("kind", "An identifier is dropped, so its kind has no effect.", f'kind = "{rule.kind}"', "leave it out.")
+    if rule.kind is not None and rule.role == "other":
+        wrong(
+            "kind", "The column is kept as it is, so its kind has no effect.", f'kind = "{rule.kind}"', "leave it out."
+        )
     if rule.kind == "ordinal" and rule.order is None and rule.role != "identifier":
         wrong("order", "An ordinal column needs its categories, from the lowest to the highest.", "none")
     if rule.order is not None and rule.kind != "ordinal":
@@ -67,6 +76,9 @@ def _check_column(name: str, rule: ColumnRule, mistakes: list[Mistake]) -> None:
             wrong(key, "Only confidential columns are guarded.", _is(rule), 'role = "confidential"?')
     if rule.noise is not None and rule.role == "confidential" and rule.kind not in ("numeric", "integer"):
         wrong("noise", "Noise can be added to numbers only.", f'kind = "{rule.kind}"')
+    if rule.noise is not None and rule.guarded:
+        what = "Noise is for groups in which the column is constant: l and entropy leave none, and it would change t."
+        wrong("noise", what, "one of these, too", "leave one out.")
 
 
 def _is(rule: ColumnRule) -> str:
@@ -201,6 +213,9 @@ def _check_guard(recipe: Recipe, mistakes: list[Mistake]) -> None:
     if guard.regroup and not recipe.of_role("confidential"):
         what = "Groups are formed anew where a confidential column is constant in one."
         mistakes.append(Mistake(("guard", "regroup"), what, "no confidential column"))
+    elif guard.regroup and all(r.l or r.entropy for r in recipe.columns.values() if r and r.role == "confidential"):
+        what = "Groups are formed anew where a confidential column is constant in one; l and entropy leave none."
+        mistakes.append(Mistake(("guard", "regroup"), what, "l or entropy for each", "leave it out."))
     if guard.rule != "merge":
         if recipe.method != type(recipe.method)():
             what = f"The rule '{guard.rule}' forms the groups itself, so a method has no effect."

@@ -12,10 +12,10 @@ from .._version import __version__
 from ..errors import CoterieError, PromiseError
 from ..formats import Format, default_format
 from ..formats import write as write_file
-from ..frames import as_arrow
 from .checking import as_json, claims_of, dialect_of, sealed
 from .placing import check_place, into_place, staging, write_private
 from .sources import sha256
+from .spreadsheets import as_written
 
 if TYPE_CHECKING:
     from .release import Release
@@ -32,7 +32,7 @@ def write_bundle(release: Release, folder: Path, force: bool, format: str | None
     with staging(folder) as stage:
         data = stage / f"data{suffix}"
         with progress_.bar(progress, "writing"):
-            table = as_arrow(release.data)
+            table = as_written(release.data, release._format, kind, release.recipe)
             write_file(table, kind, data)
         with progress_.bar(progress, "verifying what was written"):
             verdict = _verified(data, kind, table.column_names, release)
@@ -57,7 +57,12 @@ def _format(release: Release, wanted: str | None) -> tuple[Format, str]:
     if wanted is not None and wanted not in _SUFFIX:
         raise CoterieError(f"'format' must be one of {', '.join(_SUFFIX)}.", f"'{wanted}'")
     if own is not None and (wanted is None or release._suffix == _SUFFIX[wanted]):
-        return own.keep(n for n, rule in release.recipe.columns.items() if rule.role != "identifier"), release._suffix
+        rules = release.recipe.columns
+        own = own.keep(n for n, rule in rules.items() if rule.role != "identifier")
+        own = own.as_it_was(n for n, r in rules.items() if r.role != "quasi" and r.noise is None)
+        if own.kind == "sas7bdat":  # which nobody but SAS writes; its transport files keep labels and formats, too
+            return Format("xport", {**own.details, "version": 8}), ".xpt"
+        return own, release._suffix
     if own is not None:
         raise CoterieError("A file is released in its own format.", f"'{wanted}'", "leave the format out.")
     wanted = wanted or "parquet"

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import CoterieError, PromiseError
+from ..formats import harmless
 from ..recipe import Recipe
 from ..verification import Claims, Guard, Scenario, Verdict, verify_claims
 from ..verification import verify as verify_file
@@ -109,7 +110,7 @@ def _is_manifest(manifest: Any) -> bool:
     if not isinstance(manifest.get("names"), list) or not all(isinstance(n, str) for n in manifest["names"]):
         return False
     files = manifest["files"]
-    if not _FILES <= set(files) or any(Path(name).name != name for name in files):
+    if not set(files) >= _FILES or any(Path(name).name != name for name in files):
         return False
     return all(isinstance(f, dict) and isinstance(f.get("sha256"), str) for f in files.values())
 
@@ -142,17 +143,20 @@ def dialect_of(form: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any] 
 def claims_of(recipe: Recipe, details: Mapping[str, Any]) -> Claims:
     """What a release promises. `details` say how a text file writes numbers and gaps."""
     within = recipe.within
+    neutral = recipe.file.formulas == "neutralize" and "delimiter" in details
+    released = [n for n, rule in recipe.columns.items() if rule.role != "identifier"]
+    told = dict(zip(released, harmless(released) if neutral else released, strict=True))
     scenarios = tuple(
-        Scenario(name, tuple(q for q in s.quasi if q not in within), s.k) for name, s in recipe.promises.items()
+        Scenario(name, tuple(told[q] for q in s.quasi if q not in within), s.k) for name, s in recipe.promises.items()
     )
     guards = tuple(
         Guard(
-            column=name,
+            column=told[name],
             kind=str(rule.kind),
             l=rule.l,
             entropy=rule.entropy,
             t=rule.t,
-            order=rule.order or (),
+            order=tuple(harmless(rule.order or ()) if neutral else rule.order or ()),
             decimal=(details.get("decimal") or ".") if rule.kind in ("numeric", "integer") else ".",
             missing=tuple(details.get("missing") or ()),
             format=rule.format,
@@ -160,4 +164,4 @@ def claims_of(recipe: Recipe, details: Mapping[str, Any]) -> Claims:
         for name, rule in recipe.columns.items()
         if rule.role == "confidential"
     )
-    return Claims(scenarios, recipe.within, guards)
+    return Claims(scenarios, tuple(told[w] for w in within), guards)

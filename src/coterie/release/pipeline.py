@@ -15,7 +15,6 @@ from .. import kinds
 from .. import progress as progress_
 from ..columns import Column
 from ..errors import CoterieError, PromiseError
-from ..formats import formulas, neutralize
 from ..protection.centres import centre_of_groups, medoids
 from ..protection.encoding import cut_columns, encode_columns
 from ..protection.gaps import blanked, patterns_of
@@ -27,6 +26,7 @@ from ..verification import verify_claims
 from .checking import claims_of
 from .release import Release, Story
 from .sources import Opened, open_source
+from .spreadsheets import check_policy, without_formulas
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -62,6 +62,7 @@ def protect(table: Any, recipe: Recipe | str | Path | Mapping[str, Any], *, prog
     with progress_.bar(progress, "reading"):
         source = open_source(table, recipe.file.options)
         recipe.check_columns(source.table.names)
+        check_policy(recipe, source.format)
         if recipe.seed is None:
             recipe = recipe.with_seed(secrets.randbelow(2**53))
         before = _read(source, recipe)
@@ -73,7 +74,8 @@ def protect(table: Any, recipe: Recipe | str | Path | Mapping[str, Any], *, prog
     with progress_.bar(progress, "releasing"):
         after = _released(before, gaps, strata, grouped, recipe)
         data = _table(source, before, after, rows, recipe)
-        data = _without_formulas(data, source, recipe)
+        if source.is_text:
+            data = without_formulas(data, recipe)
     with progress_.bar(progress, "verifying"):
         details = {} if source.format is None else source.format.details
         verdict = verify_claims(data, claims_of(recipe, details))
@@ -296,17 +298,3 @@ def _table(source: Opened, before: _Before, after: Mapping[str, Column], rows: I
         order = np.random.default_rng([recipe.seed or 0, 0]).permutation(len(rows))
     masked = {n: before.typed[n].write(c.numbers[order]) for n, c in after.items()}
     return source.table.build(names, masked, rows[order])
-
-
-def _without_formulas(data: Any, source: Opened, recipe: Recipe) -> Any:
-    """Texts that a spreadsheet would run: refused, or made harmless, in files of text."""
-    if not source.is_text or recipe.file.formulas == "keep":
-        return data
-    if recipe.file.formulas == "neutralize":
-        return neutralize(data)
-    found = formulas(data)
-    if found:
-        got = ", ".join(f"{count} in '{name}'" for name, count in found.items())
-        hint = '[file] formulas = "neutralize" puts an apostrophe before them, "keep" leaves them.'
-        raise PromiseError("A spreadsheet must find no formula in the release.", got, hint)
-    return data

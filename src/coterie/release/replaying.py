@@ -11,10 +11,10 @@ from typing import Any
 from .._version import __version__
 from ..formats import Format
 from ..formats import write as write_file
-from ..frames import as_arrow
 from ..recipe import Recipe
 from .checking import data_name, read_manifest
 from .sources import sha256
+from .spreadsheets import as_written
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,8 @@ def replay(folder: str | Path, table: Any, *, progress: bool = False) -> Replaye
     release = protect(table, Recipe.load(folder / "recipe.toml"), progress=progress)
     with tempfile.TemporaryDirectory(prefix="coterie-") as private:
         again = Path(private) / name
-        write_file(as_arrow(release.data), Format.from_dict(manifest["format"]), again)
+        form = Format.from_dict(manifest["format"])
+        write_file(as_written(release.data, release._format, form, release.recipe), form, again)
         same = sha256(again) == manifest["files"][name]["sha256"]
     if sha256(folder / name) != manifest["files"][name]["sha256"]:
         return Replayed(False, ("the data file was changed since it was written", *differs))

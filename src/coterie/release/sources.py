@@ -44,13 +44,7 @@ class Opened:
 def open_source(table: Any, options: Mapping[str, Any]) -> Opened:
     """Open a table or a file; `options` are those of the file."""
     if isinstance(table, (str, Path)):
-        path = Path(table)
-        read = read_file(path, options)
-        plain = open_table(read.table)
-        numbers = (
-            open_table(without_user_missing(read.table, read.format)) if read.format.kind in ("spss", "stata") else None
-        )
-        return Opened(plain, read.name, read.format, path.suffix.lower(), sha256(path), numbers)
+        return _open_file(Path(table), options)
     if options:
         what = "[file] says how a file is read, and this is a table in memory."
         raise CoterieError(what, ", ".join(options), "leave these options out.")
@@ -58,6 +52,30 @@ def open_source(table: Any, options: Mapping[str, Any]) -> Opened:
     if opened.records == 0:
         raise CoterieError("The table must hold records.", "0")
     return Opened(opened)
+
+
+def _open_file(path: Path, options: Mapping[str, Any]) -> Opened:
+    was = _state(path)
+    read = read_file(path, options)
+    plain, numbers = read.table, None
+    if read.format.kind in ("spss", "stata"):
+        numbers = open_table(without_user_missing(plain, read.format))
+    elif len(read.format.details.get("missing", ())) > 1:  # columns that are kept keep each their own
+        numbers = open_table(plain)
+        plain = read_file(path, {**options, "missing": []}).table
+    digest = sha256(path)
+    if _state(path) != was:
+        raise CoterieError("The input must not change while it is read.", f"'{path.name}', which did")
+    return Opened(open_table(plain), read.name, read.format, path.suffix.lower(), digest, numbers)
+
+
+def _state(path: Path) -> tuple[int, ...] | None:
+    """What tells that a file was written to; None if it is none, which its reader will say."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_ino, found.st_size, found.st_mtime_ns
 
 
 def sha256(path: Path) -> str:
