@@ -170,10 +170,13 @@ ALLOWED = {
     },
     "verification": {"verification", "errors"},  # it shares nothing with what it checks
     "report": {"report", "algorithms.registry"},
+    "engines": {"engines", "errors", "formats"},
     "release": {
         "release",
         "_version",
+        "algorithms.blocks",
         "columns",
+        "engines",
         "errors",
         "formats",
         "frames",
@@ -191,6 +194,7 @@ ALLOWED = {
         "algorithms.registry",
         "errors",
         "files",
+        "formats.base",
         "partition",
         "recipe",
         "release",

@@ -79,6 +79,10 @@ def protect(
         Optional[int],  # noqa: UP045
         typer.Option(help="Of all that is random; else the recipe's, or one that is drawn."),
     ] = None,
+    memory: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(help="A limit such as 2GB: a CSV or Parquet file that needs more is protected part by part."),
+    ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would happen, and write nothing.")] = False,
     force: Annotated[bool, typer.Option("--force", help="Replace the bundle if it exists.")] = False,
     json_: _Json = False,
@@ -88,6 +92,7 @@ def protect(
     from ..recipe import Recipe
     from ..release.pipeline import protect as run
     from ..release.placing import check_place
+    from ..release.streaming import protect_file
 
     if (output is None) == (not dry_run):
         raise CoterieError("Say where the bundle goes, -o FOLDER, or --dry-run.", "both" if output else "neither")
@@ -103,18 +108,43 @@ def protect(
             )
         chosen = Recipe.load(recipe)
     else:
+        chosen = None
+    limit = _large(file, memory, chosen, dry_run)
+    if chosen is None:
         chosen = _simple_recipe(file, simple, quiet)
     if seed is not None:
         chosen = Recipe(**{**chosen.as_dict(), "seed": seed})
     shown = sys.stderr.isatty() and not quiet
+    release: Any
     with warnings_told():
-        release = run(file, chosen, progress=shown)
-        written = None if output is None else release.save(output, force=force, progress=shown)
+        if limit is not None and output is not None:
+            release = protect_file(file, chosen, output, memory=limit, force=force, progress=shown)
+            written: Path | None = release.folder
+        else:
+            release = run(file, chosen, progress=shown)
+            written = None if output is None else release.save(output, force=force, progress=shown)
     if not quiet:
         tell(release)
         tell("dry run         nothing was written" if written is None else _handing_out(output, written))
     if json_:
         print(json.dumps(release.facts, indent=2, ensure_ascii=False))
+
+
+def _large(file: Path, memory: str | None, recipe: Any, dry_run: bool) -> int | None:
+    """The memory limit, if the file needs more than that; None if it is protected as a whole."""
+    if memory is None:
+        return None
+    from ..formats.base import check_file
+    from ..release.streaming import bytes_of, needed
+
+    limit = bytes_of(memory)
+    check_file(file)
+    if needed(file) <= limit:
+        return None
+    if recipe is None or dry_run:
+        got = "--dry-run" if dry_run else "no recipe"
+        raise CoterieError("A file that needs more memory than the limit is protected by a recipe, and written.", got)
+    return limit
 
 
 def _simple_recipe(file: Path, simple: dict[str, Any], quiet: bool) -> Any:

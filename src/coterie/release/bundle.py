@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import platform
+from collections.abc import Callable
+from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,6 +14,7 @@ from .._version import __version__
 from ..errors import CoterieError, PromiseError
 from ..formats import Format, default_format
 from ..formats import write as write_file
+from ..recipe import Recipe
 from .checking import as_json, claims_of, dialect_of, sealed
 from .placing import check_place, into_place, staging, write_private
 from .sources import sha256
@@ -34,18 +37,38 @@ def write_bundle(release: Release, folder: Path, force: bool, format: str | None
         with progress_.bar(progress, "writing"):
             table = as_written(release.data, release._format, kind, release.recipe)
             write_file(table, kind, data)
-        with progress_.bar(progress, "verifying what was written"):
-            verdict = _verified(data, kind, table.column_names, release)
-        with progress_.bar(progress, "measuring"):
-            facts = {**release.facts, "verdict": verdict.facts()}
-            facts["output"] = {**facts["output"], "name": data.name}
-        write_private(stage / "recipe.toml", release.recipe.dumps())
-        write_private(stage / "verify.json", as_json(verdict.facts()))
-        _write_reports(stage, facts)
-        manifest = _manifest(release, stage, data, kind, facts, table.column_names)
-        write_private(stage / "manifest.json", sealed(manifest))
+        written = Written(data, kind, table.column_names, release.recipe, release._story.input_sha256)
+        finish(written, lambda: release.facts, progress)
         into_place(stage, folder, force, {data.name, *AUDIENCE})
     return folder
+
+
+@dataclass(frozen=True)
+class Written:
+    """Data that were written beside their place, and what is known of them."""
+
+    data: Path
+    kind: Format
+    names: list[str]
+    recipe: Recipe
+    input_sha256: str | None
+    memory: int | None = None  # the most bytes that may be taken
+    streamed: int | None = None  # how many records a part had, where it was written part by part
+
+
+def finish(written: Written, tell: Callable[[], dict[str, Any]], progress: bool) -> dict[str, Any]:
+    """Check the bytes of the data, and write all other files beside them. Give the facts, with the verdict."""
+    stage, data = written.data.parent, written.data
+    with progress_.bar(progress, "verifying what was written"):
+        verdict = _verified(written)
+    with progress_.bar(progress, "measuring"):
+        facts = {**tell(), "verdict": verdict.facts()}
+        facts["output"] = {**facts["output"], "name": data.name}
+    write_private(stage / "recipe.toml", written.recipe.dumps())
+    write_private(stage / "verify.json", as_json(verdict.facts()))
+    _write_reports(stage, facts)
+    write_private(stage / "manifest.json", sealed(_manifest(written, facts)))
+    return facts
 
 
 _SUFFIX = {"csv": ".csv", "parquet": ".parquet", "feather": ".feather"}
@@ -69,11 +92,13 @@ def _format(release: Release, wanted: str | None) -> tuple[Format, str]:
     return default_format(wanted), _SUFFIX[wanted]
 
 
-def _verified(data: Path, kind: Format, names: list[str], release: Release) -> Any:
+def _verified(written: Written) -> Any:
     """The verdict on the bytes that go out."""
     from ..verification import verify_claims
 
-    verdict = verify_claims(data, claims_of(release.recipe, kind.details), dialect_of(kind.as_dict(), names))
+    claims = claims_of(written.recipe, written.kind.details)
+    dialect = dialect_of(written.kind.as_dict(), written.names)
+    verdict = verify_claims(written.data, claims, dialect, memory=written.memory and written.memory // 2)
     if not verdict.ok:
         hint = "this is a bug in Coterie, or in the writer of the format: please report it. Nothing was written."
         raise PromiseError("The written file must keep the promises.", str(verdict), hint)
@@ -87,21 +112,21 @@ def _write_reports(stage: Path, facts: dict[str, Any]) -> None:
     write_private(stage / "internal.html", render_internal(facts))
 
 
-def _manifest(
-    release: Release, stage: Path, data: Path, kind: Format, facts: dict[str, Any], names: list[str]
-) -> dict[str, Any]:
+def _manifest(written: Written, facts: dict[str, Any]) -> dict[str, Any]:
     files = {}
-    for path in sorted(stage.iterdir()):
-        audience = "public" if path == data else AUDIENCE.get(path.name, "internal")
+    for path in sorted(written.data.parent.iterdir()):
+        audience = "public" if path == written.data else AUDIENCE.get(path.name, "internal")
         files[path.name] = {"sha256": sha256(path), "bytes": path.stat().st_size, "audience": audience}
     return {
         "coterie": __version__,
         "created": facts["created"],
         "versions": {"python": platform.python_version(), **{n: v for n in _VERSIONS if (v := package_version(n))}},
-        "input": {**facts["input"], "sha256": release._story.input_sha256},
+        "input": {**facts["input"], "sha256": written.input_sha256},
         "output": facts["output"],
-        "names": names,
-        "format": kind.as_dict(),
+        "names": written.names,
+        "format": written.kind.as_dict(),
+        "streamed": written.streamed,
+        "memory": written.memory,
         "files": files,
         "verified": facts["verdict"]["ok"],
     }

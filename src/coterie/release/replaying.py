@@ -59,12 +59,19 @@ def replay(folder: str | Path, table: Any, *, progress: bool = False) -> Replaye
         return Replayed(False, ("the input is another file", *differs))
     if sha256(folder / "recipe.toml") != manifest["files"]["recipe.toml"]["sha256"]:
         return Replayed(False, ("the recipe was changed", *differs))
-    release = protect(table, Recipe.load(folder / "recipe.toml"), progress=progress)
+    recipe = Recipe.load(folder / "recipe.toml")
     with tempfile.TemporaryDirectory(prefix="coterie-") as private:
-        again = Path(private) / name
-        form = Format.from_dict(manifest["format"])
-        write_file(as_written(release.data, release._format, form, release.recipe), form, again)
-        same = sha256(again) == manifest["files"][name]["sha256"]
+        if manifest.get("streamed"):
+            from .streaming import protect_file
+
+            rows, limit = manifest["streamed"], manifest["memory"]
+            again = protect_file(table, recipe, Path(private) / "bundle", memory=limit, progress=progress, rows=rows)
+            written = again.folder / name
+        else:
+            release = protect(table, recipe, progress=progress)
+            form, written = Format.from_dict(manifest["format"]), Path(private) / name
+            write_file(as_written(release.data, release._format, form, release.recipe), form, written)
+        same = sha256(written) == manifest["files"][name]["sha256"]
     if sha256(folder / name) != manifest["files"][name]["sha256"]:
         return Replayed(False, ("the data file was changed since it was written", *differs))
     return Replayed(same, differs if same else ("the bytes of the data", *differs))

@@ -153,7 +153,7 @@ def _notes(told: Told, some: int) -> list[str]:
     out = [
         f"Measures of loss, utility and risk were taken on {some:,} of {told.records:,} records, whole blocks of them. "
         "Records that are unique there need not be unique among all.",
-        "Rows are in a random order within each part of the file; parts follow each other by the values of the masked columns.",
+        "Rows are in a random order within each part of the file; parts follow each other by values of masked columns.",
     ]
     if told.constant:
         out.append(

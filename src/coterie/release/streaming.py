@@ -1,11 +1,13 @@
-"""Files larger than memory: looked at once, cut into blocks, grouped part by part, written as they come, verified, moved.
+"""Files larger than memory: looked at, cut into blocks, grouped part by part, written as they come, verified, moved.
 
-Nothing of the input is written anywhere: a part is what a filter on the file gives, and the file is read again for each.
+Nothing of the input is written anywhere: a part is what a filter on the file gives, and the file is read again for
+each.
 """
 
 from __future__ import annotations
 
 import os
+import re
 import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -21,12 +23,14 @@ from ..engines import Engine, Number
 from ..engines.files import FileEngine
 from ..errors import CoterieError, PromiseError
 from ..formats import Format, formulas, neutralize
+from ..formats.base import attempt, kind_of
 from ..formats.streams import Writer, peek, writing
 from ..protection.grouping import block_size, components
 from ..recipe import Recipe
-from .bundle import Bundle, check_place
+from .bundle import AUDIENCE, Written, finish
 from .parts import Job, Solved, solve_all
 from .pipeline import as_recipe
+from .placing import check_place, into_place, staging
 from .sources import sha256
 from .stream_facts import Told, facts_of
 from .survey import in_batches, read_part, survey
@@ -38,6 +42,29 @@ _FOR_ROWS = 0.3  # of the memory
 _FOR_DUCKDB = 0.25
 _LEAST = 256 << 20  # what Python, its libraries and compiled code take, and some
 _MEASURED = 100_000  # records, in whole blocks, that measures are taken from
+
+
+def needed(path: Path) -> int:
+    """About how many bytes a CSV or Parquet file takes to be protected in memory; 0 for other files."""
+    kind = kind_of(path)
+    if kind == "csv":
+        return 12 * path.stat().st_size
+    if kind != "parquet":
+        return 0
+    from pyarrow import parquet
+
+    found, reason = attempt(parquet.read_metadata, path)
+    if reason is not None:
+        raise CoterieError(f"'{path}' cannot be read as Parquet.", reason or None)
+    return 12 * 8 * int(found.num_rows) * int(found.num_columns)
+
+
+def bytes_of(text: str) -> int:
+    """A memory limit as people write it: 2GB, 512MB, 1.5 GiB."""
+    found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([kmgt]?)(i?)b?\s*", text.lower())
+    if not found:
+        raise CoterieError("A memory limit is a number and a unit.", f"'{text}'", "for example 2GB.")
+    return int(float(found[1]) * (1024 if found[3] else 1000) ** " kmgt".index(found[2] or " "))
 
 
 @dataclass(frozen=True)
@@ -102,14 +129,17 @@ def protect_file(
     engine = FileEngine(path, form, names, int(_FOR_DUCKDB * (memory - _LEAST)))
     try:
         run = _Run(engine, form, recipe, memory, rows)
-        with Bundle(folder, force, recipe, form, path.suffix.lower()) as bundle:
+        with staging(folder) as stage:
+            data = stage / f"data{path.suffix.lower()}"
             with progress_.bar(progress, "protecting"):
                 run.prepare()
-                with writing(form, bundle.data) as writer:
+                with writing(form, data) as writer:
                     run.write(writer)
             told = run.told(path)
-            bundle.finish(told.names, lambda: facts_of(told), told.sha256, progress, memory=memory, streamed=run.rows)
-        return Streamed(folder, bundle.facts)
+            written = Written(data, form, told.names, recipe, told.sha256, memory, run.rows)
+            facts = finish(written, lambda: facts_of(told), progress)
+            into_place(stage, folder, force, {data.name, *AUDIENCE})
+        return Streamed(folder, facts)
     finally:
         engine.close()
 

@@ -80,9 +80,11 @@ def verify(
     return verify_claims(release, claims_of(quasi, k, within, confidential, scenarios), dialect)
 
 
-def verify_claims(release: Any, claims: Claims, dialect: Mapping[str, Any] | None = None) -> Verdict:
-    """Check claims that stand together already, as those of a recipe do."""
-    with opened(release, claims.columns, claims.keys, dialect) as (relation, names):
+def verify_claims(
+    release: Any, claims: Claims, dialect: Mapping[str, Any] | None = None, *, memory: int | None = None
+) -> Verdict:
+    """Check claims that stand together already, as those of a recipe do; `memory` is how many bytes DuckDB may take."""
+    with opened(release, claims.columns, claims.keys, dialect, memory) as (relation, names):
         return _checked(relation, claims, names)
 
 

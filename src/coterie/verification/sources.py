@@ -50,7 +50,11 @@ def quietly(run: Callable[[], T], what: str, hint: str | None = None) -> T:
 
 @contextmanager
 def opened(
-    release: Any, columns: Sequence[str], keys: Sequence[str], dialect: Mapping[str, Any] | None
+    release: Any,
+    columns: Sequence[str],
+    keys: Sequence[str],
+    dialect: Mapping[str, Any] | None,
+    memory: int | None = None,
 ) -> Iterator[tuple[Any, dict[str, str]]]:
     """A relation that holds these columns of a release, and what they are called there.
 
@@ -62,12 +66,12 @@ def opened(
             file = delimited.File.find(path, columns, dialect, Path(private))
             position = _positions(file.names, columns)
             literally = quietly(lambda: _plain_path(file.path, private), f"'{path.name}' cannot be read.", "rename it.")
-            connection = _connect(private, literally)
+            connection = _connect(private, literally, memory)
             fill: Callable[[], None] = lambda: file.fill(connection, literally, HELD, position)  # noqa: E731
         else:
             if dialect is not None:
                 raise CoterieError("Only a CSV file has a dialect.", "'dialect' for another release", "leave it out.")
-            connection = _connect(private)
+            connection = _connect(private, None, memory)
             fill = lambda: _pour(connection, release if path is None else path, columns, keys)  # noqa: E731
         try:
             quietly(fill, *_complaint(release, path))
@@ -144,7 +148,7 @@ def _is_plain(path: str) -> bool:
     return all(sign.isalnum() or sign in "/._- ,()+=@:" for sign in signs) and "://" not in path
 
 
-def _connect(private: str, path: str | None = None) -> Any:
+def _connect(private: str, path: str | None = None, memory: int | None = None) -> Any:
     """A DuckDB of our own that can open nothing but `path`."""
     import duckdb
 
@@ -162,6 +166,8 @@ def _connect(private: str, path: str | None = None) -> Any:
             "default_collation": "",
         },
     )
+    if memory is not None:
+        connection.execute(f"SET memory_limit = '{memory >> 20}MiB'")
     if path is not None:
         connection.execute(f"SET allowed_paths = [{literal(path)}]")
     connection.execute("SET enable_external_access = false")

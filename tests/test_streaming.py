@@ -1,0 +1,192 @@
+"""Files larger than memory: the groups of the table in memory, nothing of the input left anywhere."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet
+import pytest
+
+from coterie.algorithms.blocks import boxes, learn, route
+from coterie.engines import Number
+from coterie.engines.files import FileEngine
+from coterie.errors import CoterieError
+from coterie.formats import detect
+from coterie.protection.scales import Moments, scale_of
+from coterie.release.checking import verify
+from coterie.release.pipeline import protect
+from coterie.release.replaying import replay
+from coterie.release.streaming import bytes_of, needed, protect_file
+
+GB = 1 << 30
+N = 3000
+
+
+def table(n=N, gaps=True):
+    rng = np.random.default_rng(5)
+    town = np.array(["Reus", "Valls", "Salou", 'ünique "q", x'])[rng.integers(0, 4, n)].tolist()
+    age = rng.integers(18, 90, n).tolist()
+    if gaps:
+        for i in range(0, n, 17):
+            town[i] = None
+            age[i + 1 if i + 1 < n else i] = None
+    return pa.table(
+        {
+            "id": [f"{i:06d}" for i in range(n)],
+            "age": pa.array(age, pa.int64()),
+            "income": rng.lognormal(10, 1, n).round(2),
+            "height": rng.normal(170, 10, n),
+            "town": town,
+            "when": pa.array(rng.integers(0, 20_000, n), pa.int32()).cast(pa.date32()),
+            "smokes": pa.array((rng.random(n) < 0.3).tolist()),
+            "illness": [["flu", "gout"][i] for i in rng.integers(0, 2, n)],
+            "note": [f"n{i}" for i in range(n)],
+            "w": rng.uniform(1, 3, n).round(3),
+        }
+    )
+
+
+def recipe(**more):
+    quasi = {"age": "integer", "income": "numeric", "height": "numeric", "town": "nominal", "when": "datetime"}
+    columns = {name: {"role": "quasi", "kind": kind} for name, kind in quasi.items()}
+    columns |= {"smokes": {"role": "quasi", "kind": "boolean"}, "id": "identifier", "note": "other", "w": "other"}
+    columns["illness"] = {"role": "confidential", "kind": "nominal"}
+    return {
+        "k": 4,
+        "seed": 7,
+        "missing": "group",
+        "method": {"name": "mdav", "blocks": 400},
+        "columns": columns,
+        **more,
+    }
+
+
+def saved(tmp_path, kind, what):
+    path = tmp_path / f"in [1]*.{kind}"
+    if kind == "csv":
+        pa.csv.write_csv(what, path)
+    else:
+        pa.parquet.write_table(what, path, row_group_size=700)
+    return path
+
+
+def by_note(data):
+    return {row["note"]: row for row in data.to_pylist()}
+
+
+@pytest.mark.parametrize("kind", ["parquet", "csv"])
+@pytest.mark.parametrize("more", [{}, {"weights": "w", "centre": "mean"}, {"centre": "medoid", "missing": "refuse"}])
+def test_the_same_records_as_in_memory(tmp_path, kind, more):
+    path = saved(tmp_path, kind, table(gaps=more.get("missing") != "refuse"))
+    whole = protect(path, recipe(**more))
+    parts = protect_file(path, recipe(**more), tmp_path / "out", memory=GB, rows=900)
+    read = pa.csv.read_csv if kind == "csv" else pa.parquet.read_table
+    written = read(parts.folder / f"data.{kind}")
+    whole.save(tmp_path / "whole")
+    expected = read(tmp_path / "whole" / f"data.{kind}")
+    assert by_note(written) == by_note(expected)
+    assert written.schema.equals(expected.schema)
+    assert parts.facts["groupings"][0]["loss"] == pytest.approx(whole.facts["groupings"][0]["loss"], rel=1e-9)
+    assert parts.facts["groupings"][0]["groups"] == whole.facts["groupings"][0]["groups"]
+    assert written.column("note").to_pylist() != expected.column("note").to_pylist()
+    assert verify(parts.folder).ok
+    assert json.loads((parts.folder / "manifest.json").read_text())["streamed"] == 900
+
+
+def test_replayed(tmp_path):
+    path = saved(tmp_path, "parquet", table())
+    parts = protect_file(path, recipe(), tmp_path / "out", memory=GB, rows=900)
+    assert replay(parts.folder, path).same
+
+
+def test_the_size_of_parts_changes_the_order_only(tmp_path):
+    path = saved(tmp_path, "parquet", table())
+    few = protect_file(path, recipe(), tmp_path / "a", memory=GB)
+    many = protect_file(path, recipe(), tmp_path / "b", memory=GB, rows=450)
+    a, b = (pa.parquet.read_table(f.folder / "data.parquet") for f in (few, many))
+    assert by_note(a) == by_note(b)
+    assert not a.equals(b)
+
+
+def test_equal_records(tmp_path):
+    path = saved(tmp_path, "parquet", pa.table({"a": [1.0] * 2000, "b": ["x"] * 2000}))
+    document = {"k": 3, "seed": 1, "method": {"name": "mdav", "blocks": 100}, "columns": {"b": "other"}}
+    document["columns"]["a"] = {"role": "quasi", "kind": "numeric"}
+    assert protect_file(path, document, tmp_path / "out", memory=GB).facts["groupings"][0]["params"]["blocks"] == 20
+
+
+def test_what_needs_all_records_is_refused_at_once(tmp_path):
+    path = saved(tmp_path, "parquet", table())
+    columns = recipe()["columns"] | {"illness": {"role": "confidential", "kind": "nominal", "l": 2}}
+    with pytest.raises(CoterieError, match=r"strata, missing values as \"own-value\", l, entropy or t") as caught:
+        protect_file(path, recipe(strata=["town"], missing="own-value", columns=columns), tmp_path / "o", memory=GB)
+    assert "raise the memory limit" in str(caught.value)
+    assert not (tmp_path / "o").exists()
+    with pytest.raises(CoterieError, match="at least 512 MiB"):
+        protect_file(path, recipe(), tmp_path / "o", memory=1 << 20)
+
+
+def test_a_failure_leaves_nothing(tmp_path, monkeypatch):
+    private = tmp_path / "tmp"
+    private.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(private))
+    place = tmp_path / "place"
+    place.mkdir()
+    wrong = table().set_column(2, "income", pa.array(["12"] * (N - 1) + ["secret-x"]))
+    path = saved(tmp_path, "csv", wrong)
+    with pytest.raises(CoterieError) as caught:
+        protect_file(path, recipe(), place / "out", memory=GB)
+    assert "secret-x" not in str(caught.value)
+    formula = table().set_column(8, "note", pa.array(["=1+1"] * N))
+    with pytest.raises(CoterieError, match="formula"):
+        protect_file(saved(tmp_path, "csv", formula), recipe(), place / "out", memory=GB)
+    assert list(place.iterdir()) == []
+    assert list(private.iterdir()) == []
+
+
+def test_the_engine_gives_the_records_of_boxes_in_their_order(tmp_path):
+    data = table()
+    X = np.column_stack([data.column(n).to_numpy() for n in ("income", "height")])
+    tree = learn(X, N, 200)
+    blocks = route(X, tree)
+    for kind in ("csv", "parquet"):
+        path = saved(tmp_path, kind, data)
+        engine = FileEngine(path, detect(path), data.column_names, GB)
+        assert engine.records == N
+        numbers = {n: Number(kind == "csv", ".", 0.0) for n in ("income", "height")}
+        for first, last in ((0, 0), (2, 9), (0, tree.blocks - 1)):
+            where = [{("income", "height")[j]: r for j, r in box.items()} for box in boxes(tree, first, last)]
+            found = engine.select(["note"], where, numbers).column("note").to_pylist()
+            assert found == [f"n{i}" for i in np.flatnonzero((blocks >= first) & (blocks <= last))]
+        engine.close()
+
+
+def test_scales_do_not_depend_on_the_pieces():
+    rng = np.random.default_rng(3)
+    x = np.concatenate([rng.normal(1e9, 1e-3, 500), rng.lognormal(0, 5, 500), [np.nan]])
+    whole = scale_of(x, "x")
+    moments = Moments()
+    for piece in np.array_split(x, 37):
+        moments.add(piece, "x")
+    assert moments.scale() == whole
+    there = x[~np.isnan(x)]
+    assert whole.middle == pytest.approx(there.mean(), rel=1e-12)
+    assert whole.width == pytest.approx(there.std(), rel=1e-6)
+    assert scale_of(np.array([3.0, 3.0, np.nan]), "x") == (3.0, 0.0)
+    with pytest.raises(CoterieError, match="another unit"):
+        scale_of(np.array([0.0, 1e200]), "x")
+
+
+def test_limits_as_people_write_them(tmp_path):
+    assert bytes_of("2GB") == 2_000_000_000
+    assert bytes_of("1.5 GiB") == 3 << 29
+    assert bytes_of("512m") == 512_000_000
+    with pytest.raises(CoterieError):
+        bytes_of("much")
+    assert needed(saved(tmp_path, "parquet", table())) > 0
+    assert needed(Path("x.feather")) == 0
