@@ -34,8 +34,8 @@ class Solved:
     sums: Floats  # of every column of the matrix
     squares: float  # of the whole matrix
     constant: int  # records in groups in which a confidential column has one value
-    before: dict[str, Column] | None  # of blocks that measures are taken from
-    after: dict[str, Column] | None
+    before: dict[str, Column]  # of the groups that measures are taken from
+    after: dict[str, Column]
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,7 +46,7 @@ class Job:
     k: int
     survey: Survey
     decimal: str
-    sampled: frozenset[int]  # the blocks that measures are taken from
+    share: float  # of the groups that measures are taken from
 
     def matrix(self, typed: dict[str, kinds.Typed]) -> tuple[dict[str, Column], Floats]:
         """The quasi-identifiers with the categories of the whole table, and the matrix that is grouped."""
@@ -77,7 +77,8 @@ class Job:
             for name, column in after.items():
                 new = typed[name].write(self._own_codes(column, typed[name].column))
                 table = table.set_column(table.column_names.index(name), name, new)
-        some = number in self.sampled
+        rng = np.random.default_rng([recipe.seed, 2, number])
+        rows = np.flatnonzero((rng.random(int(labels.max()) + 1) < self.share)[labels])
         return Solved(
             table,
             labels,
@@ -85,8 +86,8 @@ class Job:
             X.sum(axis=0),
             float(np.square(X).sum()),
             constant_records(labels, list(kept.values())),
-            {**columns, **kept} if some else None,
-            {**after, **kept} if some else None,
+            _at(rows, {**columns, **kept}),
+            _at(rows, {**after, **kept}),
         )
 
     def _released(
@@ -113,6 +114,10 @@ class Job:
         place = {category: float(i) for i, category in enumerate(own.categories)}
         codes = np.array([place.get(c, np.nan) for c in column.categories] + [np.nan])
         return codes[np.where(column.missing, -1, column.numbers).astype(np.int64)]
+
+
+def _at(rows: Ints, columns: dict[str, Column]) -> dict[str, Column]:
+    return {n: Column(n, c.kind, c.numbers[rows], c.categories) for n, c in columns.items()}
 
 
 def solve_all(job: Job, table: Any, parts: Sequence[tuple[int, Ints]], threads: int) -> Iterator[Solved]:

@@ -1,4 +1,4 @@
-"""What there is to say of a release that was written part by part: sums over all records, measures on some blocks."""
+"""What there is to say of a release that was written part by part: sums over all records, measures on some."""
 
 from __future__ import annotations
 
@@ -45,9 +45,8 @@ class Told:
         self.squares += one.squares
         self._sums = self._sums + one.sums
         self.sizes.update(sizes.tolist())
-        if one.before is not None and one.after is not None:
-            self._before.append(one.before)
-            self._after.append(one.after)
+        self._before.append(one.before)
+        self._after.append(one.after)
 
     def finish(
         self, all_names: Sequence[str], names: list[str], seen: Survey, counts: Any, name: str, sha256: str
@@ -62,7 +61,7 @@ class Told:
         return max(0.0, self.squares - float(np.square(self._sums).sum()) / self.records)
 
     def sampled(self) -> tuple[dict[str, Column], dict[str, Column]]:
-        """The columns of the blocks that measures are taken from, before and after."""
+        """The columns of the groups that measures are taken from, before and after."""
         return _joined(self._before), _joined(self._after)
 
 
@@ -151,7 +150,7 @@ def _grouping(told: Told) -> dict[str, Any]:
 def _notes(told: Told, some: int) -> list[str]:
     recipe = told.recipe
     out = [
-        f"Measures of loss, utility and risk were taken on {some:,} of {told.records:,} records, whole blocks of them. "
+        f"Measures of loss, utility and risk were taken on {some:,} of {told.records:,} records, in whole groups. "
         "Records that are unique there need not be unique among all.",
         "Rows are in a random order within each part of the file; parts follow each other by values of masked columns.",
     ]

@@ -41,7 +41,7 @@ Ints = NDArray[np.int64]
 _FOR_ROWS = 0.3  # of the memory
 _FOR_DUCKDB = 0.25
 _LEAST = 256 << 20  # what Python, its libraries and compiled code take, and some
-_MEASURED = 100_000  # records, in whole blocks, that measures are taken from
+_MEASURED = 100_000  # records, in whole groups of all blocks, that measures are taken from
 
 
 def needed(path: Path) -> int:
@@ -208,19 +208,13 @@ class _Run:
         self.rows = self.rows or self._affordable()
         pieces = np.array([piece_count(c, self._size, self._k) for c in self._counts.tolist()])
         self._first = np.concatenate(([0], np.cumsum(pieces)))  # the number of each block's first piece
-        self._job = Job(recipe, self._k, seen, self._decimal, self._sampled(int(self._first[-1])))
+        self._job = Job(recipe, self._k, seen, self._decimal, min(1.0, _MEASURED / n))
 
     def _affordable(self) -> int:
         """How many records a part may have."""
         batch = next(iter(self.engine.batches(self._read)))
         each = 4 * batch.nbytes / max(1, batch.num_rows) + 32 * len(self._cuts) + 64
         return max(self._size, int(_FOR_ROWS * (self._memory - _LEAST) / each))
-
-    def _sampled(self, pieces: int) -> frozenset[int]:
-        """The blocks that measures are taken from: about so many records, drawn by the seed."""
-        wanted = max(1, min(pieces, int(_MEASURED * pieces / max(1, self.engine.records))))
-        rng = np.random.default_rng([self._recipe.seed or 0, 2])
-        return frozenset(rng.choice(pieces, wanted, replace=False).tolist())
 
     def write(self, writer: Writer) -> None:
         """Group and write part after part."""
