@@ -60,7 +60,7 @@ small = "suppress"
 column = "w"
 
 [guard]
-regroup = true
+split = false
 
 [file]
 delimiter = ";"
@@ -121,7 +121,7 @@ def test_all_mistakes_at_once_with_their_lines():
     with pytest.raises(RecipeError) as caught:
         Recipe.loads(text, "'r.toml'")
     message = str(caught.value)
-    assert "5 mistakes in 'r.toml'" in message
+    assert "6 mistakes in 'r.toml'" in message
     lines = text.splitlines()
     for key, value in {
         "method.gama": "gama = 1",

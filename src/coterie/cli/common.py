@@ -98,3 +98,21 @@ def names_of(columns: str | None, option: str = "--columns") -> list[str] | None
 def blocks_of(text: str | None) -> int | str | None:
     """The most records in a block, or "auto"; what is neither, the library refuses."""
     return int(text) if text is not None and text.isdecimal() else text
+
+
+def options_of(read: list[str] | None) -> dict[str, Any] | None:
+    """How a file is read: NAME=VALUE, each once but `missing`, of which there may be several."""
+    if not read:
+        return None
+    out: dict[str, Any] = {}
+    for text in read:
+        name, equals, value = text.partition("=")
+        if not equals or not name:
+            raise CoterieError("--read must be NAME=VALUE.", f"'{text}'", "for example --read encoding=cp1252")
+        if name == "missing":
+            out.setdefault(name, [""]).append(value)
+        elif name in out:
+            raise CoterieError("An option can be given once.", f"'{name}' twice")
+        else:
+            out[name] = {"true": True, "false": False}.get(value, value) if name == "header" else value
+    return out

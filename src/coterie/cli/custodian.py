@@ -10,12 +10,18 @@ from typing import Annotated, Any, Optional
 import typer
 
 from ..errors import CoterieError
-from .common import app, interruptible, names_of, tell, warnings_told
+from .common import app, interruptible, names_of, options_of, tell, warnings_told
 
 _File = Annotated[Path, typer.Argument(help="CSV, Parquet, Feather; with the extra 'files' also SPSS, Stata, SAS.")]
 _Json = Annotated[bool, typer.Option("--json", help="Print the facts as JSON on stdout.")]
 _Quiet = Annotated[bool, typer.Option("--quiet", help="Print nothing on stderr but errors and warnings.")]
 _Names = Optional[str]  # noqa: UP045
+_Read = Annotated[
+    Optional[list[str]],  # noqa: UP045
+    typer.Option(
+        "--read", help="How a file is read: NAME=VALUE, such as encoding=cp1252, missing=NA; repeatable."
+    ),
+]
 _Quasi = Annotated[_Names, typer.Option(help="The quasi-identifiers, with commas between.")]
 _Confidential = Annotated[_Names, typer.Option(help="The confidential columns, which are kept and guarded.")]
 _Drop = Annotated[_Names, typer.Option(help="Columns that are dropped: identifiers.")]
@@ -31,13 +37,14 @@ def recipe(
         Optional[Path],  # noqa: UP045
         typer.Option("-o", "--output", help="Where the draft goes; else to stdout."),
     ] = None,
+    read: _Read = None,
     force: Annotated[bool, typer.Option("--force", help="Replace the output if it exists.")] = False,
 ) -> None:
     """Draft a recipe by looking at a file: a role and a kind for every column, with the reasons, for you to decide."""
     from ..files import atomically
     from ..release.drafting import draft_recipe
 
-    text = draft_recipe(file, k)
+    text = draft_recipe(file, k, options_of(read))
     if output is None:
         print(text)
         return
@@ -71,6 +78,7 @@ def protect(
     confidential: _Confidential = None,
     drop: _Drop = None,
     keep: _Keep = None,
+    read: _Read = None,
     method: Annotated[
         Optional[str],  # noqa: UP045
         typer.Option(help="Without a recipe: a name that 'coterie methods' lists; default auto."),
@@ -98,8 +106,8 @@ def protect(
         raise CoterieError("Say where the bundle goes, -o FOLDER, or --dry-run.", "both" if output else "neither")
     if output is not None:
         check_place(output, force)
-    simple = {"-k": k, "--quasi": quasi, "--confidential": confidential, "--drop": drop, "--keep": keep}
-    simple["--method"] = method
+    simple: dict[str, Any] = {"-k": k, "--quasi": quasi, "--confidential": confidential, "--drop": drop, "--keep": keep}
+    simple |= {"--method": method, "--read": options_of(read)}
     if recipe is not None:
         given = [name for name, value in simple.items() if value is not None]
         if given:
@@ -165,7 +173,7 @@ def _simple_recipe(file: Path, simple: dict[str, Any], quiet: bool) -> Any:
             if name in roles:
                 raise CoterieError("A column has one role.", f"'{name}' in two lists")
             roles[name] = role
-    chosen = recipe_from_roles(file, roles, simple["-k"], simple["--method"] or "auto")
+    chosen = recipe_from_roles(file, roles, simple["-k"], simple["--method"] or "auto", simple["--read"])
     if not quiet:
         kinds = ", ".join(f"{n} {r.kind}" for n, r in chosen.columns.items() if r.kind)
         tell(f"kinds           {kinds} (as they look; a recipe can say otherwise)")
@@ -174,7 +182,7 @@ def _simple_recipe(file: Path, simple: dict[str, Any], quiet: bool) -> Any:
 
 def _handing_out(output: Path | None, folder: Path) -> str:
     data = next(path.name for path in sorted(folder.iterdir()) if path.stem == "data")
-    return f"written         {output}: hand out {data} and report.html; keep the rest, it is internal"
+    return f"written         {output}: hand out {data}, report.html, verify.json; keep the rest, it is internal"
 
 
 @app.command()
@@ -225,12 +233,14 @@ def assess(
     ] = None,
     quasi: _Quasi = None,
     confidential: _Confidential = None,
+    read: _Read = None,
     json_: _Json = False,
 ) -> None:
     """Assess the risk of a raw file: how many records are alone, or among few, in their quasi-identifiers."""
     from ..release.assessing import assess as run
 
-    facts = run(file, recipe, names_of(quasi, "--quasi"), names_of(confidential, "--confidential"), k)
+    told = names_of(confidential, "--confidential")
+    facts = run(file, recipe, names_of(quasi, "--quasi"), told, k, options_of(read))
     if json_:
         print(json.dumps(facts.as_dict(), indent=2, ensure_ascii=False))
     else:
@@ -249,6 +259,7 @@ def compare(
     ] = None,
     quasi: _Quasi = None,
     confidential: _Confidential = None,
+    read: _Read = None,
     output: Annotated[
         Optional[Path],  # noqa: UP045
         typer.Option("-o", "--output", help="Where the page with the map goes (.html)."),
@@ -273,6 +284,7 @@ def compare(
         recipe=recipe,
         quasi=names_of(quasi, "--quasi"),
         confidential=names_of(confidential, "--confidential"),
+        options=options_of(read),
         seed=seed,
         progress=sys.stderr.isatty() and not quiet,
     )

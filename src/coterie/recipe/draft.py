@@ -14,22 +14,26 @@ _NAMES = {
         r"(^|_)(id|ids|name|surname|first_?name|last_?name|e_?mail|phone|tel|ssn|nhs|iban|passport|address|street|url|ip"
         r"|uuid|key|licen[cs]e)(_|$)"
     ),
+    "other": r"(^|_)(weight|weights|wgt|wt)(_|$)",
     "confidential": (
         r"(diagnos|disease|icd|income|salary|wage|earn|religio|politic|party|debt|credit|hiv|sexual|crime|convict|cost"
         r"|profit|turnover|score|grade)"
     ),
 }
 _FEW = 20  # categories that a person can look at
+_MANY = 50  # records: of fewer, ages or sizes may all differ as well
+_GAPS = frozenset({"na", "n/a", "nan", "null", "none", ".", "-", "?", "unknown", "missing"})
 
 
 class Look(NamedTuple):
-    """What a column looks like."""
+    """What a column looks like; `but_for` is the kind it would have without texts that often mean a gap."""
 
     kind: str
     records: int
     different: int
     missing: int
     order: tuple[str, ...] = ()
+    but_for: str | None = None
 
 
 def look(array: Any, decimal: str = ".") -> Look:
@@ -48,7 +52,7 @@ def look(array: Any, decimal: str = ".") -> Look:
     ordered = pa.types.is_dictionary(kind) and kind.ordered and pa.types.is_string(values.type)
     if ordered:
         return Look("ordinal", len(array), different, missing, tuple(values.to_pylist()))
-    return Look(_kind(kind, values, decimal), len(array), different, missing)
+    return Look(_kind(kind, values, decimal), len(array), different, missing, (), _but_for(values, decimal))
 
 
 def _kind(kind: Any, values: Any, decimal: str) -> str:
@@ -65,6 +69,17 @@ def _kind(kind: Any, values: Any, decimal: str) -> str:
     if pa.types.is_string(values.type) or pa.types.is_large_string(values.type):
         return _kind_of_texts(values.to_pylist(), decimal)
     return "nominal"
+
+
+def _but_for(values: Any, decimal: str) -> str | None:
+    import pyarrow as pa
+
+    if not (pa.types.is_string(values.type) or pa.types.is_large_string(values.type)):
+        return None
+    texts = values.to_pylist()
+    plain = [t for t in texts if t.strip().lower() not in _GAPS]
+    kind = _kind_of_texts(plain, decimal)
+    return kind if plain and len(plain) < len(texts) and kind != _kind_of_texts(texts, decimal) else None
 
 
 def _kind_of_texts(texts: Sequence[str], decimal: str) -> str:
@@ -97,7 +112,7 @@ def suggest(name: str, seen: Look) -> tuple[str, str]:
         if re.search(words, name.lower()):
             return role, "by its name"
     alone = seen.different == seen.records - seen.missing and seen.records > 1
-    if alone and seen.kind in ("nominal", "integer"):
+    if alone and (seen.kind == "nominal" or (seen.kind == "integer" and seen.records >= _MANY)):
         return "identifier", "every value differs"
     if seen.different <= 1:
         return "other", "all values are the same"
@@ -111,7 +126,7 @@ def draft(looks: Mapping[str, Look], k: int, options: Mapping[str, Any] | None =
     lines = [
         "# A draft: every line below is a suggestion. Look at each, change it, and remove this line.",
         f"k = {k}",
-        "# seed = 1            # else one is drawn, and kept in the release's recipe",
+        "# seed = …            # a number nobody can guess; else one is drawn, and kept in the release's recipe",
         '# centre = "medoid"   # release an observed record of each group instead of its mean',
         "",
         "[missing]",
@@ -120,6 +135,13 @@ def draft(looks: Mapping[str, Look], k: int, options: Mapping[str, Any] | None =
         "# [strata]",
         '# within = ["region"]  # quasi-identifiers that no group mixes',
         '# small = "refuse"     # or "merge", "suppress", where a stratum has fewer than k records',
+        "",
+        "# [weights]",
+        '# column = "weight"    # sampling weights: means are weighted; its role is "other" or "identifier"',
+        "",
+        "# [scenarios.neighbour]  # what one intruder knows; every quasi-identifier is in a scenario then",
+        '# quasi = ["age"]',
+        "# k = 5",
         "",
     ]
     if options:
@@ -143,6 +165,8 @@ def draft(looks: Mapping[str, Look], k: int, options: Mapping[str, Any] | None =
 
 def _more(role: str, seen: Look) -> list[str]:
     """Options that fit, as comments."""
+    if seen.but_for is not None:
+        return [f'# {seen.but_for}, but for texts that often mean a gap: name these in [file] missing = ["", …]']
     if role == "quasi" and seen.kind == "nominal" and seen.different <= _FEW:
         return ['# kind = "ordinal"  # if its categories have an order; then also: order = ["lowest", …, "highest"]']
     if role == "confidential":

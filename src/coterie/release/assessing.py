@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -51,6 +52,7 @@ def assess(
     quasi: list[str] | None = None,
     confidential: list[str] | None = None,
     k: int | None = None,
+    options: Mapping[str, Any] | None = None,
 ) -> Assessment:
     """Assess the risk of a table as it is.
 
@@ -63,8 +65,10 @@ def assess(
         Instead of a recipe.
     k : int
         Classes of fewer records are counted; 5 unless said.
+    options : mapping
+        How a file is read, without a recipe that says it.
     """
-    chosen = recipe_to_look(table, recipe, quasi, confidential, k)
+    chosen = recipe_to_look(table, recipe, quasi, confidential, k, options)
     source = open_source(table, chosen.file.options)
     chosen.check_columns(source.table.names)
     columns: dict[str, Column] = {

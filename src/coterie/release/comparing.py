@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -36,7 +37,7 @@ class Comparison:
         lines.append(
             "loss: of the variation of the quasi-identifiers; linked: records whose nearest original is their own;"
         )
-        lines.append("largest risk: one over the smallest class. Best of its kind: none loses less at no more risk.")
+        lines.append("largest risk: one over the smallest class. Best of its kind: none that loses less links fewer.")
         return "\n".join(lines)
 
 
@@ -48,6 +49,7 @@ def compare(
     recipe: Any = None,
     quasi: list[str] | None = None,
     confidential: list[str] | None = None,
+    options: Mapping[str, Any] | None = None,
     seed: int = 0,
     progress: bool = False,
 ) -> Comparison:
@@ -62,12 +64,14 @@ def compare(
         Says roles and kinds; its k and its method are replaced. One with scenarios is refused, as each has its own k.
     quasi, confidential : list of str
         Instead of a recipe; the other columns are kept.
+    options : mapping
+        How a file is read, without a recipe that says it.
     seed : int
     progress : bool
     """
     from .pipeline import protect
 
-    chosen = recipe_to_look(table, recipe, quasi, confidential, None if recipe is not None else 5)
+    chosen = recipe_to_look(table, recipe, quasi, confidential, None if recipe is not None else 5, options)
     if chosen.scenarios:
         raise CoterieError("Candidates differ in k, so scenarios, which have their own, are not compared.", "scenarios")
     if not k or not methods:
@@ -102,5 +106,5 @@ def _candidate(release: Any, method: str, k: int, seconds: float) -> dict[str, A
 
 def _beats(a: dict[str, Any], b: dict[str, Any]) -> bool:
     """Whether a loses no more at no more risk, and is better in one."""
-    no_worse = a["loss"] <= b["loss"] and a["largest_risk"] <= b["largest_risk"]
-    return bool(no_worse and (a["loss"] < b["loss"] or a["largest_risk"] < b["largest_risk"]))
+    no_worse = a["loss"] <= b["loss"] and a["risk"] <= b["risk"]
+    return bool(no_worse and (a["loss"] < b["loss"] or a["risk"] < b["risk"]))

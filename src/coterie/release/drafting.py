@@ -14,7 +14,7 @@ from ..recipe.rules import close_to
 from .sources import open_source
 
 
-def draft_recipe(table: Any, k: int = 5) -> str:
+def draft_recipe(table: Any, k: int = 5, options: Mapping[str, Any] | None = None) -> str:
     """The text of a recipe (TOML) with a suggestion for every column, and the reason beside it.
 
     Parameters
@@ -22,13 +22,17 @@ def draft_recipe(table: Any, k: int = 5) -> str:
     table : path or table
     k : int
         The least number of records that look alike.
+    options : mapping, optional
+        How a file is read, where that cannot be told from it: delimiter, encoding, decimal, missing and so on.
     """
-    return draft(_looks(table), k)
+    return draft(_looks(table, options), k, options)
 
 
-def recipe_from_roles(table: Any, roles: Mapping[str, str], k: int, method: str = "auto") -> Recipe:
+def recipe_from_roles(
+    table: Any, roles: Mapping[str, str], k: int, method: str = "auto", options: Mapping[str, Any] | None = None
+) -> Recipe:
     """A recipe for roles that were said, with the kinds that the columns look like. All columns must be named."""
-    looks = _looks(table)
+    looks = _looks(table, options)
     mistakes = [
         Mistake(("columns", name), "The table must have this column.", "no such column", close_to(name, list(looks)))
         for name in roles
@@ -42,27 +46,32 @@ def recipe_from_roles(table: Any, roles: Mapping[str, str], k: int, method: str 
     if mistakes:
         raise RecipeError(mistakes, "the columns")
     ordered = {name: roles[name] for name in looks}
-    return Recipe(k=k, method=method, columns=rules_for(ordered, looks))
+    return Recipe(k=k, method=method, columns=rules_for(ordered, looks), file=dict(options or {}))
 
 
 def recipe_to_look(
-    table: Any, recipe: Any, quasi: list[str] | None, confidential: list[str] | None, k: int | None
+    table: Any,
+    recipe: Any,
+    quasi: list[str] | None,
+    confidential: list[str] | None,
+    k: int | None,
+    options: Mapping[str, Any] | None = None,
 ) -> Recipe:
     """A recipe for those who only look: a given one, or quasi-identifiers, the others being kept."""
     from .pipeline import as_recipe
 
     if recipe is not None:
-        if quasi is not None or confidential is not None or k is not None:
+        if quasi is not None or confidential is not None or k is not None or options:
             raise CoterieError("A recipe says all there is to say.", "a recipe, and columns or k", "leave one out.")
         return as_recipe(recipe)
     if quasi is None:
         hint = f"coterie recipe {table} drafts one." if isinstance(table, (str, Path)) else None
         raise CoterieError("Give a recipe, or the quasi-identifiers.", "neither", hint)
-    roles = dict.fromkeys(_looks(table), "other")
+    roles = dict.fromkeys(_looks(table, options), "other")
     roles |= dict.fromkeys(quasi, "quasi") | dict.fromkeys(confidential or (), "confidential")
-    return recipe_from_roles(table, roles, 5 if k is None else k)
+    return recipe_from_roles(table, roles, 5 if k is None else k, options=options)
 
 
-def _looks(table: Any) -> dict[str, Look]:
-    source = open_source(table, {})
+def _looks(table: Any, options: Mapping[str, Any] | None = None) -> dict[str, Look]:
+    source = open_source(table, options or {})
     return {name: look(source.table.arrow(name), source.decimal) for name in source.table.names}

@@ -233,15 +233,21 @@ def notes(release: Release) -> list[str]:
     if recipe.centre == "medoid":
         out.append("Every released combination of quasi-identifiers is that of a real record.")
     if story.suppressed:
-        out.append(
-            f"{story.suppressed:,} records were left out, because too few were like them. Totals are smaller by them."
-        )
+        left = _counted(story.suppressed, "record was", "records were")
+        out.append(f"{left} left out, because too few were like them. Totals are smaller by them.")
     if story.blanked:
-        out.append(f"{story.blanked:,} values were blanked, because too few records had the same gaps.")
-    others = recipe.of_role("other")
-    if others:
-        out.append(
-            f"{len(others)} columns are released as they are. If an intruder knows one of them, the promise does not "
-            "hold against that."
-        )
+        blank = _counted(story.blanked, "value was", "values were")
+        out.append(f"{blank} blanked, because too few records had the same gaps.")
+    if others := recipe.of_role("other"):
+        out.append(kept_as_they_are(len(others)))
     return out
+
+
+def kept_as_they_are(columns: int) -> str:
+    """What columns mean that nothing was done to."""
+    kept = _counted(columns, "column is", "columns are")
+    return f"{kept} released unchanged. If an intruder knows one, the promise does not hold against that."
+
+
+def _counted(n: int, one: str, many: str) -> str:
+    return f"{n:,} {one if n == 1 else many}"

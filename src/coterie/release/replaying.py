@@ -16,6 +16,8 @@ from .checking import data_name, read_manifest
 from .sources import sha256
 from .spreadsheets import as_written
 
+_OTHER_INPUT, _OTHER_RECIPE = "the input is another file", "the recipe was changed"
+
 
 @dataclass(frozen=True)
 class Replayed:
@@ -33,6 +35,8 @@ class Replayed:
         if self.same:
             more = f" ({'; '.join(self.differs)})" if self.differs else ""
             return f"The data came out the same, byte for byte{more}."
+        if self.differs[0] in (_OTHER_INPUT, _OTHER_RECIPE):
+            return "The data were not made again: " + "; ".join(self.differs) + "."
         return "The data came out different: " + "; ".join(self.differs) + "."
 
 
@@ -56,9 +60,9 @@ def replay(folder: str | Path, table: Any, *, progress: bool = False) -> Replaye
     differs = _versions(manifest)
     wanted = manifest["input"].get("sha256")
     if isinstance(table, (str, Path)) and wanted is not None and sha256(Path(table)) != wanted:
-        return Replayed(False, ("the input is another file", *differs))
+        return Replayed(False, (_OTHER_INPUT, *differs))
     if sha256(folder / "recipe.toml") != manifest["files"]["recipe.toml"]["sha256"]:
-        return Replayed(False, ("the recipe was changed", *differs))
+        return Replayed(False, (_OTHER_RECIPE, *differs))
     recipe = Recipe.load(folder / "recipe.toml")
     with tempfile.TemporaryDirectory(prefix="coterie-") as private:
         if manifest.get("streamed"):

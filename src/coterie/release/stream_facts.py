@@ -16,7 +16,7 @@ from ..measures.measure import measure
 from ..measures.risk import Scenario
 from ..recipe import Recipe
 from .parts import Solved
-from .release import RELEASED
+from .release import RELEASED, kept_as_they_are
 from .survey import Survey
 
 Floats = NDArray[np.float64]
@@ -159,12 +159,8 @@ def _notes(told: Told, some: int) -> list[str]:
             f"{told.constant:,} records are in groups in which a confidential column has a single value: whoever knows "
             "that somebody is in such a group knows that value."
         )
-    others = recipe.of_role("other")
-    if others:
-        out.append(
-            f"{len(others)} columns are released as they are. If an intruder knows one of them, the promise does not "
-            "hold against that."
-        )
+    if others := recipe.of_role("other"):
+        out.append(kept_as_they_are(len(others)))
     if not recipe.shuffle:
         out[1] = "Rows are not shuffled, which may tell who they are."
     return out

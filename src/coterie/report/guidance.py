@@ -36,11 +36,12 @@ def promise(facts: Facts) -> str:
     k, ok = least_k(facts), part(facts, "verdict").get("ok")
     if ok is True and k:
         others = "at least one other record" if k == 2 else f"at least {k - 1} other records"
+        where = "the written file" if part(facts, "output").get("name") else "the release"
         scenarios = len(rows(facts, "groupings"))
         if scenarios > 1:
             each = f"each of {scenarios} sets of columns"
-            return f"In the written file, every record shares its values in {each} with {others}."
-        return f"In the written file, every record shares its masked values with {others}."
+            return f"In {where}, every record shares its values in {each} with {others}."
+        return f"In {where}, every record shares its masked values with {others}."
     if ok is False:
         return "The check of the written file failed: it does not keep the promise."
     return "The written file was not checked."

@@ -82,7 +82,11 @@ def _grouping(row: Facts) -> Line:
     chosen = text(part(row, "params").get("method"))
     method = (text(row.get("method")) or NONE) + (f", which chose {chosen}" if chosen else "")
     proven = guidance.bound(row)
-    return called, f"{counted(row.get('groups'))} by {method}", proven or f"loss {percent(row.get('loss'), 2)}"
+    return (
+        called,
+        f"{counted(row.get('groups'))} by {method}",
+        proven or f"{percent(row.get('loss'), 2)} of the variation is in the groups",
+    )
 
 
 def _worst(columns: Facts) -> list[Line]:
