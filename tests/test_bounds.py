@@ -12,7 +12,10 @@ import reference
 from conftest import needs_casc
 from coterie.algorithms.bounds import lower_bound, scaled
 from coterie.algorithms.column_generation.bound import lagrangian_bound
-from coterie.algorithms.column_generation.master import group_costs
+from coterie.algorithms.column_generation.boxstep import Boxstep
+from coterie.algorithms.column_generation.cuts import NO_CUTS, WIDTH, by_record, entries, room, separate
+from coterie.algorithms.column_generation.dual_ascent import shares
+from coterie.algorithms.column_generation.master import Master, group_costs
 from coterie.algorithms.column_generation.pricing import Pricing
 from coterie.algorithms.column_generation.relaxation import Relaxation
 from coterie.algorithms.limits import Limits
@@ -22,7 +25,16 @@ from coterie.errors import CoterieError
 from coterie.measures.loss import distortion, diversity
 from strategies import KINDS, table
 
-NO_CUTS = np.empty((0, 3), np.int64)
+NONE = NO_CUTS, np.empty(0)
+
+
+def random_cuts(rng, n, m):
+    """On 3, 5 or 7 of n records."""
+    cuts = np.full((m, WIDTH), -1)
+    for cut in cuts:
+        size = int(rng.choice([c for c in (3, 5, 7) if c <= n]))
+        cut[:size] = np.sort(rng.choice(n, size, replace=False))
+    return cuts
 
 
 def all_groups(n, k):
@@ -80,11 +92,11 @@ def test_pricing_finds_what_brute_force_finds():
         X = X / (np.ptp(X) or 1.0)
         pi = rng.uniform(-0.1, 0.3, n)
         m = int(rng.integers(0, 5))
-        cuts = np.array([np.sort(rng.choice(n, 3, replace=False)) for _ in range(m)], np.int64).reshape(-1, 3)
+        cuts = random_cuts(rng, n, m)
         sigma = rng.uniform(0.0, 0.1, m)
         reduced = {}
         for group in all_groups(n, k):
-            charged = sum(s for cut, s in zip(cuts, sigma, strict=True) if len({*cut} & {*group}) >= 2)
+            charged = sum(s * (len({*cut} & {*group}) // 2) for cut, s in zip(cuts, sigma, strict=True))
             reduced[group] = group_costs(X, np.array([group]))[0] - pi[list(group)].sum() + charged
         pricing = Pricing(X, k)
         found = pricing.price(pi, cuts, sigma, below=-1e-9)
@@ -119,7 +131,66 @@ def test_any_prices_prove_a_valid_bound():
             charged = np.abs(sigma + noise * rng.standard_normal(len(sigma)))
             for nodes in (0, 2, 10**9):
                 priced = relaxation.pricing.price(moved, cuts, charged, below=-1e-9, nodes=nodes)
-                assert lagrangian_bound(moved, charged, priced.least, k) <= least * (1 + 1e-12)
+                assert lagrangian_bound(moved, charged, room(cuts), priced.least, k) <= least * (1 + 1e-12)
+        cuts = random_cuts(rng, n, 6)
+        charged = np.abs(rng.standard_normal(6)) * pi.mean()
+        priced = relaxation.pricing.price(pi, cuts, charged, below=-1e-9)
+        assert lagrangian_bound(pi, charged, room(cuts), priced.least, k) <= least * (1 + 1e-12)
+
+
+def test_groups_of_k_are_enough_without_cuts():
+    """The prices may be anything; and the relaxation over these groups is that over all."""
+    rng = np.random.default_rng(3)
+    converged = 0
+    for trial in range(60):
+        k = 2 + trial % 4
+        n = int(rng.integers(2 * k, 12))
+        problem = scaled(table(KINDS[trial % len(KINDS)], n, 2, trial), k, np.zeros(n, np.int64))
+        if problem is None:
+            continue
+        X, groups = problem.X, problem.groups
+        least, proofs = least_sse(X, k), []
+        pricing = Pricing(X, k)
+        box = Boxstep(X, k, groups, pricing, lambda bound, pi, proofs=proofs: proofs.append((bound, pi)))
+        box.run(shares(X, groups), Limits(), np.inf, 60, finely=True)
+        master = Master(X, k)
+        master.add(np.array([[*g, *[-1] * (2 * k - 1 - len(g))] for g in all_groups(n, k)]))
+        value, bound = master.solve().value, max(bound for bound, _ in proofs)
+        assert bound <= value * (1 + 1e-9)
+        if box.converged:
+            converged += 1
+            assert bound == pytest.approx(value, rel=1e-4)
+        pi = proofs[-1][1]
+        for noise in (0.0, 1e-3, 0.3):
+            moved = pi * (1.0 + noise * rng.standard_normal(n)) + noise * rng.standard_normal(n)
+            for nodes in (0, 2, 10**9):
+                found = pricing.price(moved, *NONE, below=-1e-9, nodes=nodes, smallest=True)
+                assert lagrangian_bound(moved, np.empty(0), np.empty(0), found.least, k, True) <= least * (1 + 1e-12)
+    assert converged > 30
+
+
+@pytest.mark.parametrize("size", [3, 5, 7, 9])
+def test_odd_cycles_are_cut_off(size):
+    groups = np.array([[(2 * i) % size + 4, (2 * i + 2) % size + 4, -1] for i in range(size)])
+    cuts = separate(groups, np.full(size, 0.5), 20, 10, 3, set())
+    assert [sorted(c for c in cut if c >= 0) for cut in cuts.tolist()] == [list(range(4, 4 + size))]
+    assert room(cuts).tolist() == [size // 2]
+    known = {tuple(cuts[0].tolist())}
+    assert len(separate(groups, np.full(size, 0.5), 20, 10, 3, known)) == 0
+
+
+def test_how_much_groups_count_in_cuts():
+    rng = np.random.default_rng(4)
+    cuts = random_cuts(rng, 15, 20)
+    groups = np.full((50, 9), -1)
+    for group in groups:
+        size = int(rng.integers(3, 10))
+        group[:size] = np.sort(rng.choice(15, size, replace=False))
+    counts, found, much = entries(groups, by_record(cuts, 15), len(cuts))
+    dense = np.zeros((50, 20))
+    dense[np.repeat(np.arange(50), counts), found] = much
+    halves = [[len({*g} & {*c} - {-1}) // 2 for c in cuts.tolist()] for g in groups.tolist()]
+    np.testing.assert_array_equal(dense, halves)
 
 
 class Stopping(Limits):

@@ -7,6 +7,9 @@ import pytest
 
 import coterie as ct
 from conftest import needs_casc
+from coterie.algorithms.bounds import scaled
+from coterie.algorithms.column_generation.diving import Diving
+from coterie.algorithms.column_generation.relaxation import Relaxation
 from coterie.algorithms.exact import exact
 from coterie.algorithms.limits import Limits
 from coterie.encode import encode
@@ -51,6 +54,24 @@ def test_groups_that_are_too_large_are_split():
     solved = solve(X, 3, labels=np.zeros(12, np.int64))
     assert solved.optimal
     assert np.bincount(solved.labels).max() <= 5
+
+
+@pytest.mark.parametrize("k", [2, 3, 5])
+def test_a_dive_gives_a_partition_and_leaves_no_trace(k):
+    for seed in range(3):
+        X = table("normal", 90, 3, seed)
+        problem = scaled(X, k, start(X, k))
+        relaxation = Relaxation(problem.X, k, problem.groups)
+        relaxation.run(Limits(), np.inf, 300)
+        for part in (0.3, 0.05):
+            before = relaxation.master.solve().value
+            groups = Diving(problem.X, k, relaxation.master, Limits(), part).run()
+            assert relaxation.master.solve().value >= relaxation.bound * (1 - 1e-9)
+            assert relaxation.master.solve().value <= before * (1 + 1e-6) + 1e-2 * before  # more cuts
+            if groups is not None:
+                assert np.array_equal(np.sort(groups[groups >= 0]), np.arange(90))
+                assert ((groups >= 0).sum(axis=1) >= k).all()
+        assert Diving(problem.X, k, relaxation.master, Stopping(0), 0.1).run() is None
 
 
 @needs_casc

@@ -17,7 +17,6 @@ from .registry import Found
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-FEW = 200  # up to so many records, a quick search finds the best already, mostly
 SMALL = 10_000  # up to so many records, mdav* is tried as well
 
 
@@ -44,8 +43,7 @@ def exact_method(X: Floats, k: int, *, rng: np.random.Generator, limits: Limits)
     from .exact import exact
 
     more(len(X))
-    effort = "quick" if len(X) <= FEW else "thorough"
-    refined = refine(X, mdav(X, k), k, effort=effort, rng=rng, limits=limits)
+    refined = refine(X, mdav(X, k), k, effort="quick", rng=rng, limits=limits)
     if len(X) > MOST_RECORDS:  # no linear program of that size
         proven = lower_bound(X, k, effort="fast", labels=refined.labels, limits=limits)
         return Found(refined.labels, {"optimal": False}, None, proven)

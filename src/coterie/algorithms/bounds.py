@@ -10,9 +10,7 @@ from numpy.typing import NDArray
 
 from ..errors import CoterieError
 from ..progress import state
-from .column_generation.dual_ascent import ascent_bound, shares
 from .column_generation.master import group_costs
-from .column_generation.pricing import Pricing
 from .column_generation.relaxation import Relaxation
 from .limits import Limits
 from .neighbour_bound import neighbour_bound
@@ -21,9 +19,7 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 EFFORTS = ("fast", "tight")
-_SMALL_K = 6  # above, pricing is too hard for column generation
 _ROUNDS = 5000
-_ASCENT_ROUNDS = 16
 CLOSE = 1e-9  # SSE and bound agree to that, relative: optimal
 MOST_RECORDS = 20_000  # for a tight bound: a linear program of as many rows
 
@@ -32,7 +28,7 @@ class Proven(NamedTuple):
     """What no partition can be better than, and what proves it."""
 
     sse: float  # no partition into groups of at least k has a smaller SSE
-    kind: str  # "neighbours", "column generation", "column generation with subset-row cuts", "dual ascent", "optimal"
+    kind: str  # "neighbours", "column generation", "column generation with subset-row cuts", "optimal"
     tolerance: float  # what was taken off the bound for rounding errors, in SSE: it holds without any
     steps: int  # rounds of linear programs, of ascent, or nodes
 
@@ -64,7 +60,7 @@ def lower_bound(
         return Proven(0.0, "optimal", 0.0, 0)
     if n < 2 * k:
         return whole(problem)
-    return _by_columns(problem, k, limits) if k <= _SMALL_K else _by_ascent(problem, k, limits)
+    return _by_columns(problem, k, limits)
 
 
 def _by_neighbours(X: Floats, k: int) -> Proven:
@@ -80,10 +76,14 @@ def whole(problem: Scaled) -> Proven:
 
 
 def _by_columns(problem: Scaled, k: int, limits: Limits) -> Proven:
-    """The tight bound for small k."""
+    """The tight bound."""
     value = math.fsum(group_costs(problem.X, problem.groups).tolist())
-    state(sse=value * problem.unit, bound=problem.bound * problem.unit)
-    relaxation = Relaxation(problem.X, k, problem.groups)
+
+    def tell(bound: float) -> None:
+        state(sse=value * problem.unit, bound=max(bound, problem.bound) * problem.unit)
+
+    tell(0.0)
+    relaxation = Relaxation(problem.X, k, problem.groups, tell)
     with limits.interruptible():
         relaxation.run(limits, value * (1.0 - CLOSE / 2), _ROUNDS)
     if relaxation.bound <= problem.bound:
@@ -93,22 +93,6 @@ def _by_columns(problem: Scaled, k: int, limits: Limits) -> Proven:
     kind = "optimal" if value - bound <= CLOSE * value else kind
     state(sse=value * problem.unit, bound=bound * problem.unit)
     return proven(bound, kind, relaxation.rounds, problem)
-
-
-def _by_ascent(problem: Scaled, k: int, limits: Limits) -> Proven:
-    """The tight bound for large k."""
-    best = proven(problem.bound, "neighbours", 0, problem)
-    value = math.fsum(group_costs(problem.X, problem.groups).tolist())
-
-    def tell(bound: float, step: int) -> None:
-        nonlocal best
-        if bound * problem.unit > best.sse:
-            best = proven(bound, "dual ascent", step, problem)
-        state(sse=value * problem.unit, bound=best.sse)
-
-    with limits.interruptible():
-        ascent_bound(Pricing(problem.X, k), shares(problem.X, problem.groups), k, _ASCENT_ROUNDS, limits, tell)
-    return best
 
 
 def proven(bound: float, kind: str, steps: int, problem: Scaled) -> Proven:

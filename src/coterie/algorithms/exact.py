@@ -8,17 +8,27 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..progress import state
-from .bounds import CLOSE, Proven, Scaled, proven, scaled, whole
+from ..progress import listening, state
+from .bounds import CLOSE, Proven, Scaled, proven, scaled, split, whole
 from .column_generation.branching import Branching
+from .column_generation.diving import Diving
 from .column_generation.master import best_partition, group_costs
 from .column_generation.relaxation import Relaxation
 from .limits import Limits
+from .refine import refine
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-_LIST = 300_000  # groups that branching may have to do with
+_FIXED = (0.05, 0.2)  # dives: the part of the groups that is fixed at a time
+_NARROW, _NARROW_NODES = (
+    (0.5, 0.25, 0.1, 0.03),
+    100,
+)  # parts of the gap: lists of fewer groups to find a better partition in
+_LIST, _SHORT = (
+    1_000_000,
+    50_000,
+)  # groups that branching may have to do with; of more, a better partition is looked for
 _LIST_NODES = 200_000_000  # of the search for them
 _HEURISTIC_NODES = 200
 _BRANCH_NODES = 4000
@@ -35,7 +45,7 @@ class Solved(NamedTuple):
 
 def exact(X: Floats, k: int, *, rng: np.random.Generator, limits: Limits, start: Ints) -> Solved:
     """Improve a partition until it is proven optimal, or nothing that is tried helps. Deterministic without limits."""
-    del rng  # nothing is left to chance
+    del rng  # the searches have their own seed
     problem = scaled(X, k, start)
     if problem is None:
         return Solved(start, Proven(0.0, "optimal", 0.0, 0), True)
@@ -59,12 +69,12 @@ class _Search:
         self._cuts = False
 
     def run(self) -> None:
-        """Relax, round, list, branch."""
+        """Relax, dive, list, branch."""
         self._tell()
         if self._done():
             return
         X, k, limits = self._problem.X, self._k, self._limits
-        relaxation = Relaxation(X, k, self._groups)
+        relaxation = Relaxation(X, k, self._groups, self._prove)
         try:
             relaxation.run(limits, self._value * (1.0 - CLOSE / 2), _ROUNDS)
         finally:
@@ -73,31 +83,69 @@ class _Search:
             self._tell()
         if self._done() or limits.over():
             return
+        if relaxation.solution is None:  # prices alone
+            self._refine("thorough")
+            return
         self._integral(relaxation)
         pool = relaxation.master
-        listed = self._list(relaxation)
-        if listed is None:  # a better partition makes it shorter
+        listed = None
+        for part in _FIXED:  # a better partition makes the list shorter
+            if self._done() or limits.over():
+                return
+            if listed is None or len(listed[0]) > _SHORT:
+                self._dive(relaxation, part)
+                listed = self._list(relaxation)
+        for part in _NARROW:
+            if listed is None and not (self._done() or limits.over()):
+                narrow = self._list(relaxation, part)
+                if narrow is not None:
+                    self._branch(*narrow, pool.cuts, _NARROW_NODES)
+                    listed = self._list(relaxation)
+        if listed is None:
             self._round(pool.groups, pool.cost, pool.cuts)
             listed = self._list(relaxation)
         if listed is not None:
             self._branch(*listed, pool.cuts)
 
-    def _list(self, relaxation: Relaxation) -> tuple[Ints, Floats] | None:
-        """All groups that a better partition can be made of, if they are not too many."""
+    def _prove(self, bound: float) -> None:
+        """Keep a bound."""
+        self._bound = max(self._bound, bound)
+        self._tell()
+
+    def _dive(self, relaxation: Relaxation, part: float) -> None:
+        """Dive for a partition, and search around it: the best one, or the one that was found."""
+        found = Diving(self._problem.X, self._k, relaxation.master, self._limits, part).run()
+        if found is not None:
+            self._take(found)
+            self._refine("quick")
+            relaxation.master.add(self._groups)
+
+    def _refine(self, effort: str) -> None:
+        """Search around the best partition."""
+        if self._done() or self._limits.over():
+            return
+        X, k = self._problem.X, self._k
+        with listening(None):  # its progress is not this one's
+            found = refine(X, self._labels(), k, effort=effort, rng=np.random.default_rng(0), limits=self._limits)
+        self._take(split(X, k, found.labels))
+
+    def _list(self, relaxation: Relaxation, part: float = 1.0) -> tuple[Ints, Floats] | None:
+        """All groups that a better partition can be made of, or part of the gap's, if they are not too many."""
         if self._done() or self._limits.over():
             return None
         gap = (self._value - relaxation.bound) * (1.0 + 1e-9)  # the bound that the dual at hand proves
-        return relaxation.pricing.enumerate(*relaxation.dual, gap, _LIST, _LIST_NODES)
+        return relaxation.pricing.enumerate(*relaxation.dual, part * gap, _LIST, _LIST_NODES, self._limits.over)
 
-    def _branch(self, groups: Ints, reduced: Floats, cuts: Ints) -> None:
-        """Search all partitions made of listed groups that may still matter."""
+    def _branch(self, groups: Ints, reduced: Floats, cuts: Ints, part_nodes: int = 0) -> None:
+        """Search all partitions made of listed groups; if it is not all that matter, with so many nodes."""
         close = self._value * CLOSE / 2
         search = Branching(self._problem.X, self._k, groups, reduced, cuts, self._value, close)
-        search.unit = self._problem.unit
-        closed = search.run(self._bound, self._limits, _BRANCH_NODES)
+        search.unit, search.told = self._problem.unit, part_nodes == 0
+        closed = search.run(self._bound, self._limits, part_nodes or _BRANCH_NODES)
         if closed.best is not None:
             self._groups, self._value = search.groups[closed.best], closed.value
-        self._bound = max(self._bound, min(closed.bound, self._value))
+        if part_nodes == 0:
+            self._bound = max(self._bound, min(closed.bound, self._value))
         self._steps += closed.nodes
         self._tell()
 
@@ -134,11 +182,17 @@ class _Search:
         unit = self._problem.unit
         state(sse=self._value * unit, bound=max(0.0, self._bound) * unit)
 
-    def result(self) -> Solved:
-        """What stands now."""
+    def _labels(self) -> Ints:
+        """The groups of the best partition."""
         labels = np.empty(len(self._problem.X), np.int64)
         for g, group in enumerate(self._groups):
             labels[group[group >= 0]] = g
+        return labels
+
+    def result(self) -> Solved:
+        """What stands now."""
         kind = "column generation with subset-row cuts" if self._cuts else "column generation"
         kind = "optimal" if self._done() else kind
-        return Solved(labels, proven(min(self._bound, self._value), kind, self._steps, self._problem), self._done())
+        return Solved(
+            self._labels(), proven(min(self._bound, self._value), kind, self._steps, self._problem), self._done()
+        )

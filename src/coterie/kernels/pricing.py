@@ -331,11 +331,11 @@ def _search(
 
 
 @kernel
-def _reachable(space: Space, prices: Prices, i: int, k: int, best: float, breadth: int, ball: Ints) -> int:
+def _reachable(space: Space, prices: Prices, i: int, k: int, top: int, best: float, breadth: int, ball: Ints) -> int:
     """Write the records that may be in a group around i that costs less than `best`; give their number."""
     n, m = space.near.shape
     reach = -1.0
-    for s in range(k, min(2 * k, n + 1)):
+    for s in range(k, top + 1):
         reach = max(reach, 2 * (s * prices.pi[i] + best) - space.within[i, s - 2])
     c = 0
     if reach < 0.0:
@@ -400,6 +400,7 @@ def price_out(
     space: Space,
     prices: Prices,
     k: int,
+    top: int,
     anchors: Ints,
     best: float,
     breadth: int,
@@ -409,7 +410,7 @@ def price_out(
     out: Found,
     size: Ints,
 ) -> tuple[int, int]:
-    """Find, for each anchor and each size, the group of the least reduced cost below `best`, or every group below it.
+    """Find, for each anchor and size k to top, the group of the least reduced cost below `best`, or all below it.
 
     breadth : only so many nearest records; n - 1 for all there are.
     most : give up a search after so many nodes; for every group, all searches.
@@ -418,14 +419,13 @@ def price_out(
     Gives the nodes and, for every group, how many there are: more than there is room for if that was not enough.
     """
     n = space.X.shape[0]
-    top = min(2 * k - 1, n)
     others = np.empty(n, np.int64)
     met = np.zeros(prices.sigma.shape[0], np.int64)
     total = m = 0
     for a in range(anchors.shape[0]):
         i = anchors[a]
         least[a] = best
-        c = _reachable(space, prices, i, k, best, breadth, others)
+        c = _reachable(space, prices, i, k, top, best, breadth, others)
         if c < k - 1:
             continue
         ball = _ball(space, prices, i, others[:c])

@@ -26,19 +26,23 @@ def count_coefficients(groups: Ints, start: Ints, member: Ints, met: Ints, count
 
 
 @kernel
-def coefficients(groups: Ints, start: Ints, member: Ints, met: Ints, found: Ints) -> None:
-    """Write these cuts, group by group."""
+def coefficients(groups: Ints, start: Ints, member: Ints, met: Ints, found: Ints, value: Floats) -> None:
+    """Write these cuts, group by group, and half of the number of the group's records in them, rounded down."""
     m = 0
     for g in range(groups.shape[0]):
-        for step in (1, -1):
+        for counting in (True, False):
             for x in groups[g]:
                 if x < 0:
                     break
                 for z in range(start[x], start[x + 1]):
-                    met[member[z]] += step
-                    if step == 1 and met[member[z]] == 2:
-                        found[m] = member[z]
+                    c = member[z]
+                    if counting:
+                        met[c] += 1
+                        continue
+                    if met[c] >= 2:
+                        found[m], value[m] = c, met[c] // 2
                         m += 1
+                    met[c] = 0
 
 
 @kernel
@@ -90,23 +94,26 @@ def _all_three(groups: Ints, x: Floats, start: Ints, column: Ints, a: int, b: in
 
 
 @kernel
-def violated_triples(groups: Ints, x: Floats, n: int, least: float, triples: Ints, excess: Floats) -> int:
-    """Write the triples of which more than one pair, in sum, is together; give their number."""
+def violated_triples(groups: Ints, x: Floats, n: int, least: float, paths: bool, triples: Ints, excess: Floats) -> int:
+    """Write the triples whose cut is violated by more than `least`; give their number.
+
+    All three pairs are together in part. For paths, the second and the third need not: each comes once for its first.
+    """
     weight = _pair_weights(groups, x, n)
     start, column = _columns_of(groups, n)
     beside = np.empty(n, np.int64)
     m = 0
     for a in range(n):
         c = 0
-        for b in range(a + 1, n):
-            if weight[a, b] > 0.0:
+        for b in range(0 if paths else a + 1, n):
+            if weight[a, b] > 0.0 and a != b:
                 beside[c] = b
                 c += 1
         for i in range(c):
             for j in range(i + 1, c):
                 b, d = beside[i], beside[j]
                 over = weight[a, b] + weight[a, d] + weight[b, d] - 1.0
-                if over <= least or weight[b, d] == 0.0:
+                if over <= least or (weight[b, d] == 0.0 and not paths):
                     continue
                 over -= 2.0 * _all_three(groups, x, start, column, a, b, d)
                 if over > least and m < triples.shape[0]:
@@ -114,3 +121,73 @@ def violated_triples(groups: Ints, x: Floats, n: int, least: float, triples: Int
                     excess[m] = over
                     m += 1
     return m
+
+
+@kernel
+def _lhs(groups: Ints, x: Floats, start: Ints, column: Ints, mark: Ints, seen: Ints, chosen: Ints, c: int) -> float:
+    """The left-hand side of the cut on the c chosen records. `seen` holds, for each group, when it was counted last."""
+    total = 0.0
+    seen[-1] += 1
+    for a in range(c):
+        mark[chosen[a]] = 1
+    for a in range(c):
+        for z in range(start[chosen[a]], start[chosen[a] + 1]):
+            g = column[z]
+            if seen[g] == seen[-1]:
+                continue
+            seen[g] = seen[-1]
+            met = 0
+            for i in groups[g]:
+                if i >= 0:
+                    met += mark[i]
+            total += x[g] * (met // 2)
+    for a in range(c):
+        mark[chosen[a]] = 0
+    return total
+
+
+@kernel
+def _around(groups: Ints, start: Ints, column: Ints, chosen: Ints, c: int, beside: Ints) -> int:
+    """Write the records that are in a group with one of the c chosen; give their number."""
+    m = 0
+    for a in range(c):
+        for z in range(start[chosen[a]], start[chosen[a] + 1]):
+            for i in groups[column[z]]:
+                new = i >= 0
+                for b in range(c):
+                    new = new and chosen[b] != i
+                for b in range(m):
+                    new = new and beside[b] != i
+                if new and m < beside.shape[0]:
+                    beside[m] = i
+                    m += 1
+    return m
+
+
+@kernel
+def grow_sets(groups: Ints, x: Floats, n: int, triples: Ints, sets: Ints, excess: Floats) -> None:
+    """Grow each triple by the two records that raise its cut's left-hand side most, as long as the sets have room.
+
+    sets : (m, 3 + 2j). excess : (m, j), by how much each step's cut is violated.
+    """
+    start, column = _columns_of(groups, n)
+    mark, seen = np.zeros(n, np.int64), np.zeros(groups.shape[0] + 1, np.int64)
+    beside = np.empty(64, np.int64)
+    for t in range(triples.shape[0]):
+        chosen = sets[t]
+        chosen[:3] = triples[t]
+        for j in range(excess.shape[1]):
+            c = 3 + 2 * j
+            m = _around(groups, start, column, chosen, c, beside)
+            best, first, second = -1.0, -1, -1
+            for a in range(m):
+                for b in range(a + 1, m):
+                    chosen[c], chosen[c + 1] = beside[a], beside[b]
+                    lhs = _lhs(groups, x, start, column, mark, seen, chosen, c + 2)
+                    if lhs > best:
+                        best, first, second = lhs, beside[a], beside[b]
+            excess[t, j] = best - (c + 1) // 2
+            chosen[c], chosen[c + 1] = first, second
+            if first < 0:
+                excess[t, j:] = -1.0
+                break

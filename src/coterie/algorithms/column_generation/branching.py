@@ -16,9 +16,8 @@ from numpy.typing import NDArray
 
 from ...progress import state
 from ..limits import Limits
-from .bound import lagrangian_bound
-from .cuts import by_record, entries, separate
-from .dual_ascent import BELOW
+from .bound import BELOW, lagrangian_bound
+from .cuts import by_record, entries, room, separate
 from .master import Master, Solution, best_partition, group_costs
 
 Floats = NDArray[np.float64]
@@ -56,6 +55,7 @@ class Branching:
     ) -> None:
         self._n, self._k, self._close = len(X), k, close
         self.unit = 1.0  # that SSEs are told in
+        self.told = True  # whether the list has all groups that matter, so that the bounds hold
         self.groups, self._cost = groups, group_costs(X, groups)
         self._master = Master(X, k, fine=value)
         self._at = np.empty(0, np.int64)  # the places of the master's columns in the list
@@ -94,7 +94,8 @@ class Branching:
             a, b = ((self.groups == x).any(axis=1) for x in pair)
             open_nodes += [Node(node.allowed & ~(a & b), node.bound), Node(node.allowed & (a == b), node.bound)]
             bound = min(proven, min(each.bound for each in open_nodes))
-            state(sse=self._value * self.unit, bound=bound * self.unit)
+            if self.told:
+                state(sse=self._value * self.unit, bound=bound * self.unit)
         return Closed(self._best, self._value, min(proven, self._value), nodes)
 
     def _solve(self, node: Node, limits: Limits, first: bool) -> tuple[Node, Solution]:
@@ -109,7 +110,7 @@ class Branching:
             reduced = self._reduced_costs(solution)
             low = np.sort(np.where(allowed, np.minimum(reduced, 0.0), 0.0))[: self._n]
             low = np.append(low, np.zeros(self._n - len(low)))
-            here = lagrangian_bound(solution.pi, solution.sigma, low, self._k)
+            here = lagrangian_bound(solution.pi, solution.sigma, room(self._master.cuts), low, self._k)
             bound = max(bound, here)
             self._keep(solution)
             if bound >= self._value - self._close or limits.over():
@@ -147,10 +148,10 @@ class Branching:
         reduced: Floats = self._cost * (1.0 - self._slack) - pi[self.groups].sum(axis=1)
         charged = np.flatnonzero(solution.sigma > 0.0)
         if len(charged):
-            counts, found = entries(self.groups, by_record(self._master.cuts[charged], self._n), len(charged))
+            counts, found, much = entries(self.groups, by_record(self._master.cuts[charged], self._n), len(charged))
             column = np.repeat(np.arange(len(self.groups)), counts)
             sigma = solution.sigma[charged] * (1.0 - self._slack)
-            reduced += np.bincount(column, sigma[found], len(reduced))
+            reduced += np.bincount(column, sigma[found] * much, len(reduced))
         return reduced
 
     def _keep(self, solution: Solution) -> None:

@@ -9,7 +9,7 @@ import highspy
 import numpy as np
 from numpy.typing import NDArray
 
-from .cuts import by_record, entries
+from .cuts import NO_CUTS, by_record, entries, room
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -19,12 +19,16 @@ _INF = highspy.kHighsInf
 
 
 class Solution(NamedTuple):
-    """An optimal solution: its value, the groups' values, the prices of records and of cuts (none negative)."""
+    """An optimal solution: its value, the groups' values, the prices of records and of cuts (none negative).
+
+    outside : how much records are alone, or at the edges of the box.
+    """
 
     value: float
     x: Floats
     pi: Floats
     sigma: Floats
+    outside: float
 
 
 def group_costs(X: Floats, groups: Ints) -> Floats:
@@ -40,17 +44,20 @@ def group_costs(X: Floats, groups: Ints) -> Floats:
     return costs
 
 
-def _columns(groups: Ints, cuts: Ints, n: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """The rows in which each group has a one, records first, then cuts: where each group's start, and which."""
+def _columns(groups: Ints, cuts: Ints, n: int) -> tuple[NDArray[np.int32], NDArray[np.int32], Floats]:
+    """The rows in which each group counts, records first, then cuts: where each group's start; which; how much."""
     size = (groups >= 0).sum(axis=1)
-    counts, found = entries(groups, by_record(cuts, n), len(cuts))
+    counts, found, value = entries(groups, by_record(cuts, n), len(cuts))
     starts = np.append(0, np.cumsum(size + counts))
     index = np.empty(starts[-1], np.int32)
     inside = np.arange(groups.shape[1]) < size[:, None]
     index[(starts[:-1, None] + np.arange(groups.shape[1]))[inside]] = groups[inside]
     first = np.append(0, np.cumsum(counts))[:-1]
-    index[np.repeat(starts[:-1] + size - first, counts) + np.arange(len(found))] = n + found
-    return starts[:-1].astype(np.int32), index
+    place = np.repeat(starts[:-1] + size - first, counts) + np.arange(len(found))
+    index[place] = n + found
+    much = np.ones(len(index))
+    much[place] = value
+    return starts[:-1].astype(np.int32), index, much
 
 
 class Master:
@@ -61,25 +68,35 @@ class Master:
     groups : ndarray of shape (m, 2k - 1)
         The columns: records in order, -1 after the last.
     cost : ndarray of shape (m,)
-    cuts : ndarray of shape (c, 3)
+    cuts : ndarray of shape (c, 9)
+        The records of each, -1 after the last.
     """
 
-    def __init__(self, X: Floats, k: int, fine: float | None = None) -> None:
-        """With a fine, records may be left alone: then there always is a solution."""
+    def __init__(self, X: Floats, k: int, fine: float | None = None, boxed: bool = False) -> None:
+        """With a fine, records may be left alone: then there always is a solution. For `box`, they have room in it."""
         self._X, self._n = X, len(X)
         self.groups = np.empty((0, 2 * k - 1), np.int64)
         self.cost = np.empty(0)
-        self.cuts = np.empty((0, 3), np.int64)
+        self.cuts = NO_CUTS
         self._at: dict[bytes, int] = {}
-        self.known: set[tuple[int, int, int]] = set()
+        self.known: set[tuple[int, ...]] = set()
         self._solver = _quiet_solver()
         n = self._n
         empty = np.zeros(n, np.int32), np.zeros(0, np.int32), np.zeros(0)
         self._solver.addRows(n, np.ones(n), np.ones(n), 0, *empty)
-        self._alone = 0 if fine is None else n  # these columns come first
-        if fine is not None:
-            each = np.arange(n, dtype=np.int32)
-            self._solver.addCols(n, np.full(n, fine), np.zeros(n), np.full(n, _INF), n, each, each, np.ones(n))
+        signs = [1.0, -1.0] if boxed else [] if fine is None else [1.0]
+        self._alone = n * len(signs)  # these columns come first
+        each = np.arange(n, dtype=np.int32)
+        for sign in signs:
+            cost, most = np.full(n, fine or 0.0), np.full(n, _INF if sign > 0.0 else 1.0)  # else it were unbounded
+            self._solver.addCols(n, cost, np.zeros(n), most, n, each, each, np.full(n, sign))
+
+    def box(self, centre: Floats, half_width: float) -> None:
+        """Keep the prices near these: a record may be covered less for a little more, or twice for a little less."""
+        n, spread = self._n, half_width * (np.abs(centre) + 0.05)  # of a mean share of 1
+        each = np.arange(n, dtype=np.int32)
+        self._solver.changeColsCost(n, each, centre + spread)
+        self._solver.changeColsCost(n, n + each, spread - centre)
 
     def add(self, groups: Ints) -> int:
         """Add those groups that are not there yet; give their number."""
@@ -94,9 +111,8 @@ class Master:
         groups = groups[fresh]
         cost = group_costs(self._X, groups)
         m = len(groups)
-        starts, index = _columns(groups, self.cuts, self._n)
-        free = np.full(m, _INF)
-        self._solver.addCols(m, cost, np.zeros(m), free, len(index), starts, index, np.ones(len(index)))
+        starts, index, much = _columns(groups, self.cuts, self._n)
+        self._solver.addCols(m, cost, np.zeros(m), np.full(m, _INF), len(index), starts, index, much)
         self.groups = np.concatenate([self.groups, groups])
         self.cost = np.concatenate([self.cost, cost])
         return m
@@ -104,16 +120,15 @@ class Master:
     def add_cuts(self, cuts: Ints) -> None:
         """Add cuts: from now on, solutions satisfy them."""
         m = len(cuts)
-        counts, found = entries(self.groups, by_record(cuts, self._n), m)
+        counts, found, much = entries(self.groups, by_record(cuts, self._n), m)
         column = np.repeat(np.arange(len(self.groups)), counts)
         order = np.argsort(found, kind="stable")
         starts = np.append(0, np.cumsum(np.bincount(found, minlength=m)))[:-1]
         index = (self._alone + column[order]).astype(np.int32)
-        self._solver.addRows(
-            m, np.full(m, -_INF), np.ones(m), len(index), starts.astype(np.int32), index, np.ones(len(index))
-        )
+        starts = starts.astype(np.int32)
+        self._solver.addRows(m, np.full(m, -_INF), room(cuts), len(index), starts, index, much[order])
         self.cuts = np.concatenate([self.cuts, cuts])
-        self.known.update((a, b, c) for a, b, c in cuts.tolist())
+        self.known.update(map(tuple, cuts.tolist()))
 
     def solve(self) -> Solution:
         """Solve, from the last solution on."""
@@ -129,14 +144,21 @@ class Master:
         solution = self._solver.getSolution()
         dual = np.array(solution.row_dual)
         value = float(self._solver.getInfo().objective_function_value)
-        x = np.array(solution.col_value)[self._alone :]
-        return Solution(value, x, dual[: self._n], np.maximum(0.0, -dual[self._n :]))
+        x = np.array(solution.col_value)
+        outside, x = float(x[: self._alone].sum()), x[self._alone :]
+        return Solution(value, x, dual[: self._n], np.maximum(0.0, -dual[self._n :]), outside)
 
     def allow(self, allowed: NDArray[np.bool_]) -> None:
         """Shut all other columns."""
         m = len(allowed)
         which = np.arange(self._alone, self._alone + m, dtype=np.int32)
         self._solver.changeColsBounds(m, which, np.zeros(m), np.where(allowed, _INF, 0.0))
+
+    def fix(self, which: Ints, at_least: float) -> None:
+        """Take these columns at least so much."""
+        m = len(which)
+        index = (self._alone + which).astype(np.int32)
+        self._solver.changeColsBounds(m, index, np.full(m, at_least), np.full(m, _INF))
 
 
 def _quiet_solver() -> highspy.Highs:
@@ -162,9 +184,10 @@ def best_partition(
         solver.setOptionValue(option, value)
     rows = n + len(cuts)
     low = np.append(np.ones(n), np.full(len(cuts), -_INF))
-    solver.addRows(rows, low, np.ones(rows), 0, np.zeros(rows, np.int32), np.zeros(0, np.int32), np.zeros(0))
-    starts, index = _columns(groups, cuts, n)
-    solver.addCols(m, cost, np.zeros(m), np.ones(m), len(index), starts, index, np.ones(len(index)))
+    high = np.append(np.ones(n), room(cuts))
+    solver.addRows(rows, low, high, 0, np.zeros(rows, np.int32), np.zeros(0, np.int32), np.zeros(0))
+    starts, index, much = _columns(groups, cuts, n)
+    solver.addCols(m, cost, np.zeros(m), np.ones(m), len(index), starts, index, much)
     solver.changeColsIntegrality(
         m, np.arange(m, dtype=np.int32), np.full(m, highspy.HighsVarType.kInteger, dtype=object)
     )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -14,7 +16,7 @@ from .cuts import by_record
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-_AT_ONCE = 512  # anchors between two chances to interrupt
+_AT_FIRST, _AT_ONCE, _LONG = 32, 512, 0.3  # anchors between two chances to interrupt; fewer if that takes seconds
 EVERYBODY = 2**60
 
 
@@ -67,37 +69,69 @@ class Pricing:
         breadth: int = EVERYBODY,
         nodes: int = EVERYBODY,
         anchors: Ints | None = None,
+        smallest: bool = False,
+        over: Callable[[], bool] = lambda: False,
     ) -> Priced:
         """The best group of each size at each record (or anchor), below a reduced cost.
 
         Only among `breadth` nearest records if that is given. A search ends after so many nodes: what it says of the
-        least cost is true nevertheless.
+        least cost is true nevertheless. `smallest`: only groups of k; see `bound` for when these are enough.
+        Once it is `over`, what is left is looked at only in passing.
         """
         prices = self._prices(pi, cuts, sigma)
         anchors = np.arange(self._n) if anchors is None else anchors
         k, w = self._k, self.width
+        top = k if smallest else min(w, self._n)
         least = np.empty(len(anchors))
         groups, costs = [np.empty((0, w), np.int64)], [np.empty(0)]
         spent = 0
-        for a in range(0, len(anchors), _AT_ONCE):
-            some = anchors[a : a + _AT_ONCE]
+        a, at_once = 0, _AT_FIRST
+        while a < len(anchors):
+            began = time.perf_counter()
+            some = anchors[a : a + at_once]
             m = len(some) * k
             out, size = Found(np.empty(m), np.empty((m, w), np.int64)), np.zeros(m, np.int64)
-            low = least[a : a + _AT_ONCE]
-            spent += price_out(self._space, prices, k, some, below, breadth, nodes, False, low, out, size)[0]
+            low = least[a : a + at_once]
+            nodes = 0 if over() else nodes
+            spent += price_out(self._space, prices, k, top, some, below, breadth, nodes, False, low, out, size)[0]
             groups.append(_sorted(out.group[size > 0], size[size > 0]))
             costs.append(out.cost[size > 0])
+            a += at_once
+            at_once = _next(at_once, time.perf_counter() - began)
         return Priced(least, np.concatenate(groups), np.concatenate(costs), spent)
 
     def enumerate(
-        self, pi: Floats, cuts: Ints, sigma: Floats, below: float, most: int, nodes: int
+        self,
+        pi: Floats,
+        cuts: Ints,
+        sigma: Floats,
+        below: float,
+        most: int,
+        nodes: int,
+        over: Callable[[], bool] = lambda: False,
     ) -> tuple[Ints, Floats] | None:
         """Every group below a reduced cost, and these costs; None if there are more, or the search is too long."""
-        prices, n = self._prices(pi, cuts, sigma), self._n
-        out, size = Found(np.empty(most), np.empty((most, self.width), np.int64)), np.zeros(most, np.int64)
-        everyone, least = np.arange(n), np.empty(n)
-        _, m = price_out(self._space, prices, self._k, everyone, below, n - 1, nodes, True, least, out, size)
-        return None if m > most else (_sorted(out.group[:m], size[:m]), out.cost[:m].copy())
+        prices, n, k = self._prices(pi, cuts, sigma), self._n, self._k
+        cost, group, size = np.empty(most), np.empty((most, self.width), np.int64), np.zeros(most, np.int64)
+        m = a = 0
+        at_once = _AT_FIRST
+        while a < n:
+            began = time.perf_counter()
+            some = np.arange(a, min(n, a + at_once))
+            left = nodes if not over() else 0
+            out, least = Found(cost[m:], group[m:]), np.empty(len(some))
+            top = min(self.width, n)
+            spent, found = price_out(self._space, prices, k, top, some, below, n - 1, left, True, least, out, size[m:])
+            m, nodes, a = m + found, nodes - spent, a + at_once
+            if m > most or nodes <= 0 or left == 0:
+                return None
+            at_once = _next(at_once, time.perf_counter() - began)
+        return _sorted(group[:m], size[:m]), cost[:m].copy()
+
+
+def _next(at_once: int, seconds: float) -> int:
+    """How many anchors to look at next, if so many took so long."""
+    return max(1, at_once // 2) if seconds > _LONG else min(2 * at_once, _AT_ONCE)
 
 
 def _sorted(groups: Ints, size: Ints) -> Ints:

@@ -3,26 +3,30 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..limits import Limits
-from .bound import lagrangian_bound
-from .cuts import separate
-from .dual_ascent import BELOW, ascend, shares
+from .bound import BELOW, lagrangian_bound
+from .boxstep import Boxstep
+from .cuts import NO_CUTS, room, separate
+from .dual_ascent import shares
 from .master import Master, Solution
 from .pricing import EVERYBODY, Pricing
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-_SEED_ROUNDS, _SEED_BREADTH, _SEED_NODES = 80, 15, 300  # of the dual ascent, for the first columns
+_CUT_K, _CUT_NODES = 6, 100  # with cuts, pricing is too hard above that k, if it took more nodes for each record before
+_BOX_ROUNDS = 60
 _HURRY = 2000  # nodes of a search in a hurry
 _FEW = 0.01  # so few new columns, per record: time to price exactly
 _FRACTION = 1e-6
 _CUTS, _CUTS_EACH = 150, 3  # cuts at once; of these, so many at a record
+_STUCK = 2e-6  # cuts that lift the bound by less, relative, twice, are the last
 _STALLED = 1e-5  # a round of cuts that lifts the value by less, relative, is followed by exact pricing
 
 
@@ -47,31 +51,44 @@ class Relaxation:
         How many linear programs were solved.
     """
 
-    def __init__(self, X: Floats, k: int, start: Ints) -> None:
+    def __init__(self, X: Floats, k: int, start: Ints, tell: Callable[[float], None] = lambda _: None) -> None:
+        """`tell` hears the bound after every linear program."""
+        self._tell = tell
         self._X, self._n, self._k, self._start = X, len(X), k, start
         self._breadth = 15 if k < 4 else 30
         self.pricing, self.master = Pricing(X, k), Master(X, k)
         self.bound, self.dual = -math.inf, Dual(np.zeros(len(X)), self.master.cuts, np.empty(0))
         self.rounds = 0
         self.solution: Solution | None = None
-        self._converged = False
 
     def run(self, limits: Limits, enough: float, most: int) -> None:
         """Go on until the bound is enough, nothing more helps, or so many rounds are over."""
-        self._seed(limits)
-        while self._converge(limits, enough, most, exact=True) and self.bound < enough:
-            if not self._cut_in_a_hurry(limits, enough, most):
-                break
-
-    def _seed(self, limits: Limits) -> None:
-        """The start's groups, and those that a dual ascent finds; the bound that its prices prove."""
         self.master.add(self._start)
-        pi, groups = ascend(
-            self.pricing, shares(self._X, self._start), _SEED_ROUNDS, _SEED_BREADTH, _SEED_NODES, limits
-        )
-        self.master.add(groups)
-        least = self.pricing.price(pi, self.master.cuts, np.empty(0), below=BELOW, nodes=1).least
-        self.improve(lagrangian_bound(pi, np.empty(0), least, self._k), Dual(pi, self.master.cuts, np.empty(0)))
+        box = Boxstep(self._X, self._k, self._start, self.pricing, self._prices)
+        try:
+            box.run(shares(self._X, self._start), limits, enough, min(most, _BOX_ROUNDS), self._k <= _CUT_K)
+        finally:
+            self.rounds += box.rounds
+            self.master.add(box.groups)
+        if self.bound >= enough or limits.over():
+            return
+        if self._k > _CUT_K and (not box.converged or box.nodes > _CUT_NODES * self._n):
+            return
+        if box.converged:
+            self.solution = self.master.solve()
+        elif not self._converge(limits, enough, most, exact=True):
+            return
+        stalled = 0
+        while self.bound < enough and stalled < 2 and self._cut_in_a_hurry(limits, enough, most):
+            before = self.bound
+            if not self._converge(limits, enough, most, exact=True):
+                break
+            stalled = stalled + 1 if self.bound - before < _STUCK * before else 0
+
+    def _prices(self, bound: float, pi: Floats) -> None:
+        """Prices of a linear program without cuts, and what they prove."""
+        self.improve(bound, Dual(pi, NO_CUTS, np.empty(0)))
+        self._tell(self.bound)
 
     def improve(self, bound: float, dual: Dual) -> None:
         """Keep a bound if it is the best so far."""
@@ -86,11 +103,14 @@ class Relaxation:
             s = self.solution = self.master.solve()
             breadth, nodes = (self._breadth, _HURRY) if hurry else (EVERYBODY, EVERYBODY)
             cuts = self.master.cuts
-            found = self.pricing.price(s.pi, cuts, s.sigma, below=BELOW, breadth=breadth, nodes=nodes)
+            over = limits.over
+            found = self.pricing.price(s.pi, cuts, s.sigma, below=BELOW, breadth=breadth, nodes=nodes, over=over)
             if not hurry:
-                self.improve(lagrangian_bound(s.pi, s.sigma, found.least, self._k), Dual(s.pi, cuts, s.sigma))
-                if self.bound >= enough:
-                    return True
+                bound = lagrangian_bound(s.pi, s.sigma, room(cuts), found.least, self._k)
+                self.improve(bound, Dual(s.pi, cuts, s.sigma))
+            self._tell(self.bound)
+            if self.bound >= enough:
+                return True
             new = self.master.add(found.groups)
             few = new < _FEW * self._n
             if (few and not exact) or (new == 0 and not hurry):
