@@ -1,0 +1,223 @@
+"""The least loss and its proof on the CASC sets, beside the targets: python benchmarks/least_loss.py [--only exact].
+
+Writes benchmarks/least-loss.md, and the picture of docs/least-loss.md. CPU seconds of one thread, after compilation.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from pathlib import Path
+
+import numpy as np
+
+import coterie as ct
+from coterie.algorithms.auto import exact_method
+from coterie.algorithms.limits import Limits
+from coterie.algorithms.mdav import mdav
+from coterie.algorithms.refine import refine
+from coterie.encode import encode
+from coterie.measures.loss import distortion, diversity
+from coterie.progress import listening
+
+HERE = Path(__file__).parent
+NUMBERS = HERE / "results" / "least-loss.json"
+PICTURE = HERE.parent / "docs" / "pictures" / "least-loss.svg"
+PICTURED = ("census", 5)
+
+# data, k: loss at most, gap at most in percent (0: optimal), CPU seconds at most
+EXACT = {
+    ("census", 2): (2.75827, 0.0, 30),
+    ("tarragona", 2): (8.81548, 0.0, 30),
+    ("census", 3): (4.6690, 0.1, 60),
+    ("tarragona", 3): (14.4680, 0.1, 60),
+    ("eia", 3): (0.3490, 1.8, 60),
+    ("census", 5): (7.2430, 0.25, 120),
+    ("tarragona", 5): (20.1500, 0.1, 120),
+    ("eia", 5): (0.7300, 1.4, 120),
+    ("census", 10): (11.40, 10.0, 120),
+    ("tarragona", 10): (30.12, 5.0, 120),
+    ("eia", 10): (1.935, 15.0, 120),
+}
+QUICK = {
+    "census": (4.80, 7.45, 11.55),
+    "tarragona": (14.65, 20.40, 30.50),
+    "eia": (0.352, 0.745, 1.95),
+}  # k = 3, 5, 10, within 1.5 s
+SAMPLES = [(name, n, k) for name in ("census", "tarragona") for n in (50, 100, 150) for k in (3, 5)]  # 5 s each
+
+
+class CpuLimits(Limits):
+    """Seconds of this process, whatever else the machine does."""
+
+    def __init__(self, seconds):
+        super().__init__()
+        self._last = time.process_time() + seconds
+
+    def over(self):
+        if self.cut_short is None and time.process_time() >= self._last:
+            self.cut_short = "seconds"
+        return super().over()
+
+
+class Record:
+    """Keeps what a search says of its progress."""
+
+    def __init__(self, sst):
+        self._sst, self._began, self.points = sst, time.process_time(), []
+
+    def more(self, records):
+        pass
+
+    def done(self, records):
+        pass
+
+    def state(self, sse, bound):
+        losses = [None if not v else 100 * v / self._sst for v in (sse, bound)]
+        if not self.points or self.points[-1][1:] != losses:
+            self.points.append([time.process_time() - self._began, *losses])
+
+
+def load(name):
+    return np.ascontiguousarray(encode(getattr(ct.datasets, f"load_{name}")().X, True).values)
+
+
+def solve(X, k, seconds):
+    """Loss, gap in percent, seconds, and how it came about."""
+    sst = diversity(X)
+    record = Record(sst)
+    began = time.process_time()
+    with listening(record):
+        found = exact_method(X, k, rng=np.random.default_rng(0), limits=CpuLimits(seconds))
+    seconds = time.process_time() - began
+    loss, bound = 100 * distortion(X, found.labels) / sst, 100 * found.proven.sse / sst
+    gap = 0.0 if found.chosen["optimal"] else 100 * (loss / bound - 1)
+    return {"loss": loss, "bound": bound, "gap": gap, "seconds": seconds, "points": record.points}
+
+
+def quick(X, k, effort="quick"):
+    rng = np.random.default_rng(0)
+    began = time.process_time()
+    refined = refine(X, mdav(X, k), k, effort=effort, rng=rng, limits=Limits())
+    return {"loss": 100 * refined.sse / diversity(X), "seconds": time.process_time() - began}
+
+
+def compile_all():
+    X = load("tarragona")[:80]
+    for k in (2, 3, 8):
+        exact_method(X, k, rng=np.random.default_rng(0), limits=CpuLimits(20))
+
+
+def measure(only, cells):
+    """What was measured, by kind and cell; what is not measured anew stays as it was."""
+    NUMBERS.parent.mkdir(exist_ok=True)
+    numbers = json.loads(NUMBERS.read_text()) if NUMBERS.exists() else {}
+
+    def put(kind, cell, what):
+        numbers.setdefault(kind, {})[" ".join(map(str, cell))] = what
+        NUMBERS.write_text(json.dumps(numbers, indent=1))
+        shown = {key: value for key, value in what.items() if key != "points"}
+        print(kind, *cell, shown, flush=True)
+
+    compile_all()
+    if only in (None, "exact"):
+        for (name, k), (_, _, seconds) in EXACT.items():
+            if not cells or f"{name}:{k}" in cells:
+                put("exact", (name, k), solve(load(name), k, 0.95 * seconds))
+    for effort in ("quick", "thorough"):
+        if only in (None, effort):
+            for name in QUICK:
+                for k in (3, 5, 10):
+                    put(effort, (name, k), quick(load(name), k, effort))
+    if only in (None, "samples"):
+        for name, n, k in SAMPLES:
+            X = load(name)
+            put("samples", (name, n, k), solve(X[np.random.default_rng(0).permutation(len(X))[:n]], k, 60))
+    return numbers
+
+
+def mark(met):
+    return "ok" if met else "misses"
+
+
+def report(numbers):
+    """Figures beside targets, as Markdown."""
+    lines = ["# The least loss and its proof: figures beside targets", ""]
+    lines += ["Written by `least_loss.py`. Losses and gaps in %, CPU seconds of one thread, after compilation.", ""]
+    lines += [
+        "| exact | loss | at most | bound | gap | at most | s | within | |",
+        "|---|---|---|---|---|---|---|---|---|",
+    ]
+    for (name, k), (loss, gap, seconds) in EXACT.items():
+        if (got := numbers.get("exact", {}).get(f"{name} {k}")) is not None:
+            met = got["loss"] <= loss and got["gap"] <= gap and got["seconds"] <= seconds
+            proven = "optimal" if got["gap"] == 0 else f"{got['gap']:.2g}"
+            lines.append(
+                f"| {name} {k} | {got['loss']:.7g} | {loss} | {got['bound']:.7g} | {proven} | {gap or 'optimal'} "
+                f"| {got['seconds']:.0f} | {seconds} | {mark(met)} |"
+            )
+    lines += ["", "| refine from mdav | quick | at most | s | thorough | s | |", "|---|---|---|---|---|---|---|"]
+    for name, losses in QUICK.items():
+        for k, loss in zip((3, 5, 10), losses, strict=True):
+            got, more = (numbers.get(effort, {}).get(f"{name} {k}") for effort in ("quick", "thorough"))
+            if got is not None:
+                shown = f"{more['loss']:.5g} | {more['seconds']:.0f}" if more is not None else "|"
+                met = got["loss"] <= loss and got["seconds"] <= 1.5
+                lines.append(
+                    f"| {name} {k} | {got['loss']:.5g} | {loss} | {got['seconds']:.1f} | {shown} | {mark(met)} |"
+                )
+    lines += ["", "| sample | gap | s | within | |", "|---|---|---|---|---|"]
+    for name, n, k in SAMPLES:
+        if (got := numbers.get("samples", {}).get(f"{name} {n} {k}")) is not None:
+            proven = "optimal" if got["gap"] == 0 else f"{got['gap']:.2g}"
+            met = got["gap"] == 0 and got["seconds"] <= 5
+            lines.append(f"| {name}, n = {n}, k = {k} | {proven} | {got['seconds']:.1f} | 5 | {mark(met)} |")
+    (HERE / "least-loss.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def picture(numbers):
+    """Bound and incumbent over time."""
+    import matplotlib.pyplot as plt
+
+    name, k = PICTURED
+    got = numbers.get("exact", {}).get(f"{name} {k}")
+    if got is None:
+        return
+    end = [got["seconds"], got["loss"], got["bound"]]
+    points = [*got["points"], end]
+    figure, axes = plt.subplots(figsize=(8, 3.6), layout="constrained")
+    for column, colour, text in ((1, "#ee6677", "best partition found"), (2, "#4477aa", "proven lower bound")):
+        best = max if column == 2 else min
+        x, y = [], []
+        for point in points:
+            if point[column] is not None:
+                x.append(max(0.05, point[0]))
+                y.append(best(point[column], y[-1]) if y else point[column])
+        axes.step(x, y, where="post", color=colour, label=text, linewidth=2)
+    axes.set_xscale("log")
+    axes.set_ylim(0.985 * got["bound"], 1.025 * got["loss"])
+    axes.set_xlabel("CPU seconds")
+    axes.set_ylabel("loss, %")
+    axes.set_title(f"{name.capitalize()}, k = {k}: {got['loss']:.4f} %, proven within {got['gap']:.2g} %", fontsize=11)
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.legend(frameon=False)
+    plt.rcParams["svg.hashsalt"] = "coterie"
+    figure.savefig(PICTURE, metadata={"Date": None})
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--only", choices=["exact", "quick", "thorough", "samples", "report"])
+    parser.add_argument("--cells", default="", help="of exact, such as census:5,eia:10; all by default")
+    given = parser.parse_args()
+    if given.only == "report":
+        numbers = json.loads(NUMBERS.read_text())
+    else:
+        numbers = measure(given.only, given.cells.split(",") if given.cells else [])
+    report(numbers)
+    picture(numbers)
+
+
+if __name__ == "__main__":
+    main()
