@@ -10,9 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import reference
+from coterie.algorithms import free as free_records
 from coterie.algorithms.free import FreeRecords
 from coterie.algorithms.groups import centroid, centroids
-from coterie.kernels import exact_sum, growth
+from coterie.algorithms.mdav_star import empty_shelf
+from coterie.kernels import exact_sum, growth, tiles
 from coterie.kernels.pairs import distances_after
 from strategies import KINDS, table
 
@@ -87,6 +89,43 @@ def test_questions_to_the_free_records(kind, n, p, seed, gone):
     assert free.take_group(r, m).tolist() == [r, *reference.nearest(rows, others, rows[r], m - 1)]
 
 
+def scanned(X, left, point):
+    """Squared distances of these records, summed column after column."""
+    d2 = np.zeros(len(left))
+    for j in range(X.shape[1]):
+        d2 += (X[left, j] - point[j]) ** 2
+    return d2
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("loose", [0.25, -1.0], ids=["tree", "tiles alone"])
+@given(n=st.integers(2500, 9000), p=st.integers(1, 14), seed=st.integers(0, 2**32 - 1))
+@settings(max_examples=4)
+def test_questions_where_the_tree_decides(kind, loose, n, p, seed):
+    """Nearest and farthest as a plain scan finds them, while records leave at random and around a point."""
+    X, rng = table(kind, n, p, seed), np.random.default_rng(seed)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(free_records, "LOOSE", loose)
+        free = FreeRecords(X, keep_centroid=True)
+        assert (free.tiles.levels > 1) == (loose > 0)
+        for gone in (0, n // 10, n // 5, n // 2, n - 70):
+            near_first = rng.permutation(free.remaining())
+            if gone > n // 4:
+                near_first = near_first[np.argsort(scanned(X, near_first, X[0]))]
+            free.take(near_first[: gone - (n - len(free))])
+            left = free.remaining()
+            for point in (X[rng.integers(n)], X[rng.choice(left)], free.centroid(), rng.standard_normal(p)):
+                assert free.farthest(point) == left[np.argmax(scanned(X, left, point))]
+                near_d2, near = np.empty(7), np.empty(7, np.int64)
+                tiles.nearest(free.tiles, point, near_d2, near)
+                np.testing.assert_array_equal(near, left[np.argsort(scanned(X, left, point), kind="stable")[:7]])
+            tiles.anchor_at(free.tiles, rng.standard_normal(p))
+            r = rng.choice(left)
+            others = left[left != r]
+            expected = others[np.argsort(scanned(X, others, X[r]), kind="stable")[:4]]
+            np.testing.assert_array_equal(free.take_group(r, 5), [r, *expected])
+
+
 def test_centroids_of_groups():
     X = table("skewed", 200, 3, seed=4)
     labels = np.random.default_rng(0).integers(-1, 5, 200)
@@ -107,20 +146,21 @@ def test_growth_is_the_difference_of_the_sse(seed, size, p):
     assert by_formula == pytest.approx(difference, rel=1e-9, abs=1e-12)
 
 
-def test_least_growth_looks_at_all_groups():
+@pytest.mark.parametrize(("groups", "cells"), [(150, 3), (4000, 500)])
+def test_least_growth_looks_at_all_groups(groups, cells):
+    """One cell holds more than a tile; others are empty; the tree has one level, and two."""
     rng = np.random.default_rng(1)
-    centres, sizes = rng.standard_normal((150, 2)).round(1), rng.integers(3, 9, 150)
-    shelf = growth.Shelf(
-        values=np.empty((3, 2, 64)),
-        group=np.empty((3, 64), np.int64),
-        weight=np.empty((3, 64)),
-        filled=np.zeros(3, np.int64),
-        box=np.repeat([np.inf, -np.inf], 6).reshape(2, 2, 3),
-    )
-    growth.put_all(shelf, rng.permutation(150), centres, sizes)
-    for q in rng.standard_normal((50, 2)).round(1):
+    centres, sizes = rng.standard_normal((groups, 2)).round(1), rng.integers(3, 9, groups)
+    shelf = empty_shelf(cells, groups, 2)
+    cell = np.minimum(rng.integers(cells, size=groups), rng.integers(cells, size=groups))
+    for g in rng.permutation(groups):
+        place = growth.put(shelf, cell[g], -1, g, rng.standard_normal(2), 3)
+        assert growth.put(shelf, cell[g], place, g, centres[g], sizes[g]) == place
+    for q in [*rng.standard_normal((50, 2)).round(1), *centres[:50]]:
         growths = [reference.d2(q, c) * (m / (m + 1)) for c, m in zip(centres, sizes.tolist(), strict=True)]
-        assert growth.least_growth(shelf, 3, q) == (int(np.argmin(growths)), min(growths))
+        expected = (int(np.argmin(growths)), min(growths))
+        assert growth.least_growth(shelf, 3, q, -1) == expected
+        assert growth.least_growth(shelf, 3, q, int(rng.integers(cells))) == expected
 
 
 def test_sums_over_pairs():

@@ -7,11 +7,15 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from ..kernels import exact_sum, mdav, tiles
+from ..kernels import exact_sum, growth, mdav, tiles, tree
 from ..progress import done
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+
+SMALL = 2000  # up to so many records, a step more in Python is cheaper than another kernel to compile
+LOOSE = 0.25  # where searches open a larger share of the tiles, the tree saves nothing: they bound every tile at once
+_AT_ONCE = 20_000  # records between two chances to interrupt
 
 
 class FreeRecords:
@@ -38,6 +42,7 @@ class FreeRecords:
         if keep_centroid:
             exact_sum.add_rows(self._digits, X)
         self._order = close_together(X, np.arange(len(X)))
+        self._opened = 0.0  # the share of the tiles that searches opened
         extent = float(np.max(X.max(axis=0) - X.min(axis=0)))
         self._scale = math.ldexp(1.0, max(-1000, min(1000, -math.frexp(extent)[1])))
         self._fill()
@@ -81,12 +86,33 @@ class FreeRecords:
         self._gone(k)
         return members
 
-    def take_pairs_of_groups(self, k: int, labels: Ints, g: int) -> int:
-        """Take groups g, g + 1, ... by the rule of MDAV, while at least 3k are free; give the next group's number."""
-        until = max(3 * k, self._full)
-        after = mdav.pairs_of_groups(self.tiles, self.X, labels, g, k, self._free, until)
+    def take_groups_from_the_centroid(self, k: int, sides: int, least: int, labels: Ints, g: int) -> int:
+        """Take groups g, g + 1, ... by the rule of MDAV, while at least `least` are free; give the next group's number.
+
+        Stops now and then before that, to close the ranks and to let others in.
+        """
+        until = max(least, self._full, self._free - _AT_ONCE)
+        after = mdav.groups_from_the_centroid(self.tiles, self.X, labels, g, k, sides, self._free, until)
         self._gone(k * (after - g))
         return after
+
+    def take_groups_in_turn(self, order: Ints, at: int, k: int, gamma: float, labels: Ints, g: int) -> tuple[int, int]:
+        """Take groups g, g + 1, ... around the free ones of order[at], ...; give the next turn and group."""
+        until = max(k, self._full, self._free - _AT_ONCE)
+        at, g, left = mdav.groups_in_turn(self.tiles, self.X, order, at, labels, g, k, gamma, self._free, until)
+        self._gone(self._free - left)
+        return at, g
+
+    def open_or_extend_in_turn(
+        self, order: Ints, at: int, k: int, shelf: growth.Shelf, groups: growth.Groups, g: int
+    ) -> tuple[int, int]:
+        """The same by the rule of MDAV*."""
+        until = max(k, self._full, self._free - _AT_ONCE)
+        at, g, left = growth.open_or_extend_in_turn(
+            self.tiles, self.X, order, at, shelf, groups, g, k, self._free, until
+        )
+        self._gone(self._free - left)
+        return at, g
 
     def take_growing_group(self, r: int, k: int, gamma: float) -> Ints:
         """Take r, the k - 1 free records nearest to it, and up to k - 1 more by the rule of V-MDAV."""
@@ -100,6 +126,8 @@ class FreeRecords:
         """Keep the books after m records have been taken."""
         self._free -= m
         if self._free < self._full:
+            opened, might = self.tiles.opened
+            self._opened = opened / max(1, might)
             self._order = self._order[self.tiles.place[self._order] >= 0]
             self._fill()
         done(m)
@@ -108,8 +136,8 @@ class FreeRecords:
         """Put the free records, in their order, into new tiles."""
         p = self.X.shape[1]
         self._full = 4 * self._free // 5  # below it, a fifth of the places is empty: the ranks close
-        starts = np.append(np.arange(0, max(1, self._free), tiles.SIZE), self._free)
-        t = len(starts) - 1  # one empty tile where nobody is left
+        starts = levels(max(1, -(-self._free // tiles.SIZE)))  # one empty tile where nobody is left
+        t, nodes = int(starts[1]), int(starts[-1])
         self.tiles = tiles.Tiles(
             values=np.empty((t, p + 2, tiles.SIZE)),
             record=np.empty((t, tiles.SIZE), np.int64),
@@ -118,11 +146,29 @@ class FreeRecords:
             place=np.full(len(self.X), -1),
             anchor=self.X[self._order].mean(axis=0) if self._free else np.zeros(p),
             centre=np.empty((p, t)),
-            shadow=np.empty((t, p, tiles.SIZE), np.float32),
+            shadow=np.zeros((t, p, tiles.SIZE), np.float32),
             scale=self._scale,
             digits=self._digits,
+            upper=np.empty((2, p + 1, nodes - t)),
+            lowest=np.empty(nodes, np.int64),
+            starts=starts,
+            bound=np.empty(nodes),
+            away=np.empty(t),
+            batch=np.empty(t + 1, np.int64),
+            middle=np.empty((t, p)),
+            opened=np.zeros(2, np.int64),
+            levels=len(starts) - 1 if self._opened <= LOOSE else 1,
         )
-        tiles.fill(self.tiles, self.X, self._order, starts)
+        tiles.fill(self.tiles, self.X, self._order)
+
+
+def levels(count: int) -> Ints:
+    """The first node of each level of the tree over so many tiles, and the number of nodes."""
+    starts = [0, count]
+    while count > tree.FAN:
+        count = -(-count // tree.FAN)
+        starts.append(starts[-1] + count)
+    return np.array(starts)
 
 
 def close_together(X: Floats, records: Ints) -> Ints:

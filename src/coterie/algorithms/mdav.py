@@ -10,9 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from .free import FreeRecords
-
-SMALL = 2000  # up to so many records, a step more in Python is cheaper than another kernel to compile
+from .free import SMALL, FreeRecords
 
 
 def mdav(X: NDArray[np.float64], k: int) -> NDArray[np.int64]:
@@ -22,7 +20,7 @@ def mdav(X: NDArray[np.float64], k: int) -> NDArray[np.int64]:
     g = 0
     while len(free) >= 3 * k:
         if len(X) > SMALL:  # the same steps, compiled as one
-            g = free.take_pairs_of_groups(k, labels, g)
+            g = free.take_groups_from_the_centroid(k, 2, 3 * k, labels, g)
             continue
         # Steps 1 and 2: the centroid of what remains, r farthest from it, s farthest from r, a group around each.
         # s is asked for after r's group has gone: the same record, unless all of the rest is equally far from r
@@ -44,6 +42,9 @@ def mdav1(X: NDArray[np.float64], k: int) -> NDArray[np.int64]:
     free = FreeRecords(X, keep_centroid=True)
     g = 0
     while len(free) >= 2 * k:
+        if len(X) > SMALL:
+            g = free.take_groups_from_the_centroid(k, 1, 2 * k, labels, g)
+            continue
         labels[free.take_group(free.farthest(free.centroid()), k)] = g
         g += 1
     labels[free.remaining()] = g

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..progress import more
-from .free import FreeRecords
+from .free import SMALL, FreeRecords
 from .groups import farthest_first, join_nearest_centroid
 from .registry import GAMMAS, Found
 
@@ -43,13 +43,15 @@ def v_mdav(
 def _v_mdav(X: NDArray[np.float64], k: int, gamma: float, order: NDArray[np.int64]) -> NDArray[np.int64]:
     labels = np.full(len(X), -1, np.int64)
     free = FreeRecords(X)
-    g = 0
-    for r in order:
-        if len(free) < k:
-            break
-        if not free.is_free(r):
+    g = at = 0
+    while len(free) >= k:
+        if len(X) > SMALL:  # the same steps, compiled as one
+            at, g = free.take_groups_in_turn(order, at, k, gamma, labels, g)
             continue
-        labels[free.take_growing_group(r, k, gamma) if gamma > 0.0 else free.take_group(r, k)] = g
-        g += 1
+        r = order[at]
+        at += 1
+        if free.is_free(r):
+            labels[free.take_growing_group(r, k, gamma) if gamma > 0.0 else free.take_group(r, k)] = g
+            g += 1
     join_nearest_centroid(X, labels, free.remaining())
     return labels

@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from . import exact_sum
 from ._jit import kernel
-from .tiles import NOBODY, SIZE, Tiles, distance_to_boxes, distances, nearest
+from .tiles import NOBODY, SIZE, Tiles, distances, home_of, nearest_from, remove
+from .tree import FAN, LEVELS, begin, next_tiles
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -39,57 +40,103 @@ def sse_about(X: Floats, members: Ints, centroid: Floats) -> float:
 
 
 class Shelf(NamedTuple):
-    """Groups' centroids in tiles, as the records are in theirs; b tiles, p columns."""
+    """The groups' centroids in cells, under a tree as that over the records' tiles; c cells, b tiles, p columns.
+
+    A cell holds the groups that were founded in one region, in a chain of tiles. Regions are those of all records, so
+    however the groups come, those in a cell lie close together.
+    """
 
     values: Floats  # (b, p, SIZE): the centroids, column by column
     group: Ints  # (b, SIZE): whose they are
     weight: Floats  # (b, SIZE): m / (m + 1) for a group of m
     filled: Ints  # (b,): how many the tile holds
-    box: Floats  # (2, p, b): the least and the largest value of each column, or beyond
+    after: Ints  # (b,): the next tile of the same cell; -1 if it is the last
+    head: Ints  # (c,): a cell's first tile; -1 without one
+    used: Ints  # (1,): how many tiles are in use
+    box: Floats  # (2, p, c): the least and the largest value of each column in a cell, or beyond
+    upper: Floats  # (2, p, u): the same of the nodes above
+    oldest: Ints  # (c + u,): the oldest group of a cell or node
+    starts: Ints  # the first node of each level
+    bound: Floats  # (c + u,): room for a search
+    batch: Ints  # (c + 1,): the same
+
+
+class Groups(NamedTuple):
+    """Who is in which group."""
+
+    labels: Ints  # (n,): a record's group; -1 without one
+    latest: Ints  # (groups,): the record that came last
+    before: Ints  # (n,): the record that came to the same group before this one; -1 if it was the first
+    size: Ints  # (groups,)
+    cell: Ints  # (groups,): where the shelf has its centroid
+    place: Ints  # (groups,): in which tile * SIZE + slot
+    region: Ints  # (n,): the cell of a group that this record founds
 
 
 @kernel
-def put(shelf: Shelf, place: int, group: int, centroid: Floats, size: int) -> None:
-    """Put a group, or its new centroid, in its place: tile * SIZE + slot. The tile's box only widens."""
-    values, owner, weight, filled, box = shelf
+def _widen(box: Floats, v: int, centroid: Floats) -> None:
+    for j in range(centroid.shape[0]):
+        box[0, j, v] = min(box[0, j, v], centroid[j])
+        box[1, j, v] = max(box[1, j, v], centroid[j])
+
+
+@kernel
+def put(shelf: Shelf, cell: int, place: int, group: int, centroid: Floats, size: int) -> int:
+    """Put a group, or its new centroid, in its place, or in a new one if that is -1; give it. Boxes only widen."""
+    filled, head, used, starts = shelf.filled, shelf.head, shelf.used, shelf.starts
+    if place < 0:
+        b = head[cell]
+        if b < 0 or filled[b] == SIZE:
+            b = used[0]
+            used[0] += 1
+            filled[b], shelf.after[b], head[cell] = 0, head[cell], b
+        place = b * SIZE + filled[b]
+        filled[b] += 1
     b, i = place // SIZE, place % SIZE
     for j in range(centroid.shape[0]):
-        values[b, j, i] = centroid[j]
-        box[0, j, b] = min(box[0, j, b], centroid[j])
-        box[1, j, b] = max(box[1, j, b], centroid[j])
-    owner[b, i] = group
-    weight[b, i] = size / (size + 1.0)
-    filled[b] = max(filled[b], i + 1)
+        shelf.values[b, j, i] = centroid[j]
+    shelf.group[b, i] = group
+    shelf.weight[b, i] = size / (size + 1.0)
+    _widen(shelf.box, cell, centroid)
+    v = cell
+    shelf.oldest[v] = min(shelf.oldest[v], group)
+    for level in range(1, starts.shape[0] - 1):
+        v = starts[level] + (v - starts[level - 1]) // FAN
+        _widen(shelf.upper, v - starts[1], centroid)
+        shelf.oldest[v] = min(shelf.oldest[v], group)
+    return place
 
 
 @kernel
-def put_all(shelf: Shelf, groups: Ints, centroids: Floats, sizes: Ints) -> None:
-    """Put these groups, one after the other, in the first places."""
-    for place in range(groups.shape[0]):
-        g = groups[place]
-        put(shelf, place, g, centroids[g], sizes[g])
-
-
-@kernel
-def least_growth(shelf: Shelf, k: int, q: Floats) -> tuple[int, float]:
+def least_growth(shelf: Shelf, k: int, q: Floats, home: int) -> tuple[int, float]:
     """Give the group whose SSE grows least by q, and that growth; of equal ones the oldest group.
 
-    A group of m records at squared distance d2 from q grows by d2 * m / (m + 1), so by at least d2 * k / (k + 1).
+    A group of m records at squared distance d2 from q grows by d2 * m / (m + 1), so by at least d2 * k / (k + 1). Cell
+    `home` is looked at first.
     """
-    values, owner, weight, filled, box = shelf
-    d2 = np.empty(SIZE)
-    below = distance_to_boxes(box, q)
-    first = np.argmin(below)
-    best, least = NOBODY, np.inf
-    for turn in range(-1, below.shape[0]):
-        b = first if turn < 0 else turn
-        if below[b] * (k / (k + 1.0)) > least or filled[b] == 0 or turn == first:
-            continue
-        distances(values[b], filled[b], q, d2)
-        for i in range(filled[b]):
-            growth = d2[i] * weight[b, i]
-            if growth < least or (growth == least and owner[b, i] < best):
-                best, least = owner[b, i], growth
+    values, owner, weight, filled = shelf.values, shelf.group, shelf.weight, shelf.filled
+    box, upper, starts, bound, batch = shelf.box, shelf.upper, shelf.starts, shelf.bound, shelf.batch
+    d2, state, none = np.empty(SIZE), np.empty(3 * LEVELS, np.int64), np.empty((0, 0))
+    begin(state, home)
+    batch[0], count = home, 1
+    best, least, limit = np.int64(NOBODY), np.inf, np.inf
+    while count:
+        for n in range(count):
+            if count > 1 and bound[batch[n]] > limit:
+                continue
+            b = shelf.head[batch[n]]
+            while b >= 0:
+                distances(values[b], filled[b], q, d2)
+                for i in range(filled[b]):
+                    growth = d2[i] * weight[b, i]
+                    if growth < least or (growth == least and owner[b, i] < best):
+                        best, least = owner[b, i], growth
+                b = shelf.after[b]
+            # a little beyond what matters, for rounding; but not where many groups lie on q
+            limit = least * ((k + 1.0) / k) * (1.0 + 1e-12) + 1e-300 if least > 0.0 or k < 2 else 0.0
+        count = next_tiles(
+            box, upper, none, shelf.oldest, starts, starts.shape[0] - 1, q, -1.0, limit, best, bound, d2, state, batch
+        )
     return best, least
 
 
@@ -98,7 +145,7 @@ def _neighbourhood(tiles: Tiles, X: Floats, x: int, without: int, out: Ints) -> 
     """Write x and the free records nearest to it, leaving out one record."""
     m = out.shape[0]
     near_d2, near = np.empty(m + 1), np.empty(m + 1, np.int64)
-    nearest(tiles, X[x], near_d2, near)
+    nearest_from(tiles, X[x], home_of(tiles.place, x), near_d2, near)
     out[0] = x
     size = 1
     for i in range(m + 1):
@@ -108,24 +155,80 @@ def _neighbourhood(tiles: Tiles, X: Floats, x: int, without: int, out: Ints) -> 
 
 
 @kernel
-def open_or_extend(tiles: Tiles, X: Floats, r: int, shelf: Shelf, enough: bool, new: Ints) -> int:
+def _open_or_extend(tiles: Tiles, X: Floats, r: int, shelf: Shelf, home: int, enough: bool, new: Ints) -> int:
     """Give the group that r should join, or -1 where r should open one with its neighbours, written to `new`.
 
     Compares the costs (1) and (2) of the paper: a new group around r, a record of it; and r joining the group whose SSE
     grows least while y, its nearest neighbour, founds one. The latter needs `enough` groups and free records.
     """
     k = new.shape[0]
-    _neighbourhood(tiles, X, r, r, new)
-    if not enough:
-        return -1
     digits, centroid = np.empty((X.shape[1], exact_sum.DIGITS), np.int64), np.empty(X.shape[1])
-    centroid_of(X, new, digits, centroid)
-    opening = sse_about(X, new, centroid) / k
-    group, growth = least_growth(shelf, k, X[r])
-    if growth / (k + 1) >= opening:  # whatever the group around y costs
-        return -1
-    virtual = np.empty(k, np.int64)
-    _neighbourhood(tiles, X, new[1], r, virtual)
-    centroid_of(X, virtual, digits, centroid)
-    extending = (growth + sse_about(X, virtual, centroid)) / (k + 1)
-    return group if extending < opening else -1
+    members = new
+    opening, growth, group = np.inf, 0.0, -1
+    for turn in range(2):  # the group around r, then that around y
+        _neighbourhood(tiles, X, new[1] if turn else r, r, members)
+        if not enough:
+            return -1
+        centroid_of(X, members, digits, centroid)
+        sse = sse_about(X, members, centroid)
+        if turn:
+            return group if (growth + sse) / (k + 1) < opening else -1
+        opening = sse / k
+        group, growth = least_growth(shelf, k, X[r], home)
+        if growth / (k + 1) >= opening:  # whatever the group around y costs
+            return -1
+        members = np.empty(k, np.int64)
+    return -1
+
+
+@kernel
+def _join(X: Floats, shelf: Shelf, groups: Groups, g: int, records: Ints) -> None:
+    """Put records into group g, and its new centroid on the shelf."""
+    labels, latest, before, size = groups.labels, groups.latest, groups.before, groups.size
+    for x in records:
+        labels[x] = g
+        before[x], latest[g] = latest[g], x
+    size[g] += records.shape[0]
+    members, x = np.empty(size[g], np.int64), latest[g]
+    for i in range(size[g]):
+        members[i] = x
+        x = before[x]
+    digits, centroid = np.empty((X.shape[1], exact_sum.DIGITS), np.int64), np.empty(X.shape[1])
+    centroid_of(X, members, digits, centroid)
+    groups.place[g] = put(shelf, groups.cell[g], groups.place[g], g, centroid, size[g])
+
+
+@kernel
+def join_closest(X: Floats, shelf: Shelf, groups: Groups, k: int, records: Ints) -> None:
+    """Put each of these records, in turn, into the group whose SSE grows least."""
+    for i in range(records.shape[0]):
+        g, _ = least_growth(shelf, k, X[records[i]], groups.region[records[i]])
+        _join(X, shelf, groups, g, records[i : i + 1])
+
+
+@kernel
+def open_or_extend_in_turn(
+    tiles: Tiles, X: Floats, order: Ints, at: int, shelf: Shelf, groups: Groups, g: int, k: int, free: int, until: int
+) -> tuple[int, int, int]:
+    """Steps 2 to 4 of MDAV*, for the free ones of the records order[at], ... while at least `until` are free.
+
+    Gives the next record's turn, the next group's number and how many are free.
+    """
+    new = np.empty(k, np.int64)
+    while free >= until and at < order.shape[0]:
+        r = order[at]
+        at += 1
+        if tiles.place[r] < 0:
+            continue
+        group = _open_or_extend(tiles, X, r, shelf, groups.region[r], g > 0 and free > k, new)
+        joining = new
+        if group >= 0:
+            joining = new[:1]
+        else:
+            group = g
+            groups.cell[g] = groups.region[r]
+            g += 1
+        _join(X, shelf, groups, group, joining)
+        remove(tiles, joining)
+        free -= joining.shape[0]
+    return at, g, free

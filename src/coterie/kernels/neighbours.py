@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._jit import kernel
-from .tiles import NOBODY, Tiles, distance_to_boxes, distances, nearest
+from .tiles import NOBODY, Tiles, distance_to_boxes, distances, home_of, nearest_from
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -21,7 +21,7 @@ def nearest_of_each(tiles: Tiles, X: Floats, records: Ints, near_d2: Floats, nea
     m = near.shape[1]
     d2, found = np.empty(m + 1), np.empty(m + 1, np.int64)
     for x in records:
-        nearest(tiles, X[x], d2, found)
+        nearest_from(tiles, X[x], home_of(tiles.place, x), d2, found)
         i = 0
         for h in range(m + 1):  # x is one of them, unless so many others lie on it
             if found[h] != x and i < m:

@@ -2,15 +2,10 @@
 
 A tile holds up to SIZE records that lie close together, column by column, so that distances to a whole tile
 run in SIMD. Two columns more hold each record's distance from an anchor common to all tiles, and from its tile's
-centre. A tile knows the least and the largest value in each column. A search bounds every tile first and opens only
-those that may matter.
+centre. A tile knows the least and the largest value in each column. The tree over the tiles (tree.py) finds those that
+may matter.
 
-Nearest: a box's nearest point is subtracted, squared and summed in the same order as a record's distance, and
-rounding is monotone, so the bound computed is never above the distance computed, and needs no slack. Farthest: the
-triangle inequality over the anchor (sharp for the centroid) or the tile's centre (sharp elsewhere), with slack for
-rounding and for squares that vanish.
-
-An opened tile is first looked at through its shadow: its records about its centre, in single precision, at half
+A tile is first looked at through its shadow: its records about its centre, in single precision, at half
 the memory traffic. With u = 2**-24, coordinates a of a record and b of the query about the centre are off by at most
 u |a| and u |b|, so their distance is off by at most u (|a| + |b|), and the squared sum over p columns by a factor of
 1 + (p + 2) u. _BLUR and the margins are twice that. Only records that these errors leave in question are computed
@@ -30,12 +25,10 @@ from numpy.typing import NDArray
 
 from . import exact_sum
 from ._jit import kernel
+from .tree import FAN, GRAIN, LEVELS, NOBODY, SLACK, begin, bound_near, next_tiles
 
 SIZE = 64
-NOBODY = 2**62  # stands after every record where distances are equal
-_SLACK = 1.0 + 1e-9
 _BLUR = 2.0**-23
-_GRAIN = 1e-150  # distances below about 1e-162 vanish when squared: no bound may rely on them
 _FAINT = 1e-36  # below it, squares in single precision are lost
 
 Floats = NDArray[np.float64]
@@ -50,12 +43,21 @@ class Tiles(NamedTuple):
     record: Ints  # (t, SIZE): their indices
     filled: Ints  # (t,): how many of them are free; those stand first
     box: Floats  # (2, p + 2, t): the least and the largest value of each column
-    place: Ints  # (n,): where a record stands, tile * SIZE + slot; -1 once it is taken
+    place: Ints  # (n,): where a record stands, tile * SIZE + slot; -2 - tile, or -1, once it is taken
     anchor: Floats  # (p,): a point amid all records
     centre: Floats  # (p, t): a point amid the tile's
     shadow: Shadows  # (t, p, SIZE): (records - centre) * scale in single precision
     scale: float  # a power of two that brings the shadows to a magnitude of about 1
     digits: Ints  # (p, DIGITS): the exact sum of the free records; (0, DIGITS) where nobody asks for it
+    upper: Floats  # (2, p + 1, u): the boxes of the tree's nodes above the tiles
+    lowest: Ints  # (t + u,): the lowest free record of a tile or node; NOBODY where it is empty
+    starts: Ints  # (levels + 1,): the first node of each level, tiles first
+    bound: Floats  # (t + u,): room for a search
+    away: Floats  # (t,): the same
+    batch: Ints  # (t,): the same
+    middle: Floats  # (t, p): the centres again, tile by tile
+    opened: Ints  # (2,): tiles that searches looked at, and that they might have looked at
+    levels: int  # how many of the tree's levels a search uses: with one, it bounds every tile
 
 
 @kernel
@@ -71,22 +73,61 @@ def _tighten(values: Floats, w: int, box: Floats, t: int) -> None:
 
 
 @kernel
-def fill(tiles: Tiles, X: Floats, order: Ints, starts: Ints) -> None:
-    """Put records order[starts[t]:starts[t + 1]] into tile t."""
-    values, record, filled, box, place, anchor, centre, shadow, scale, _ = tiles
+def _tighten_above(box: Floats, upper: Floats, a: int, b: int, u: int) -> None:
+    """Recompute the box of node u above the tiles from those of its children a to b - 1."""
+    for j in range(upper.shape[1]):
+        low, high = np.inf, -np.inf
+        for i in range(a, b):
+            low = min(low, box[0, j, i])
+            high = max(high, box[1, j, i])
+        upper[0, j, u] = low
+        upper[1, j, u] = high
+
+
+@kernel
+def _children(starts: Ints, level: int, v: int) -> tuple[int, int]:
+    """Give the first child of node v of this level, and the last one's successor."""
+    a = starts[level - 1] + (v - starts[level]) * FAN
+    return a, min(starts[level], a + FAN)
+
+
+@kernel
+def _climb(box: Floats, upper: Floats, lowest: Ints, starts: Ints, level: int, v: int, walls: bool) -> None:
+    """Recompute the lowest record of node v of a level above the tiles and, if asked for, its box."""
+    a, b = _children(starts, level, v)
+    low = NOBODY
+    for i in range(a, b):
+        low = min(low, lowest[i])
+    lowest[v] = low
+    if walls:
+        t = starts[1]
+        if level == 1:
+            _tighten_above(box, upper, a, b, v - t)
+        else:
+            _tighten_above(upper, upper, a - t, b - t, v - t)
+
+
+@kernel
+def fill(tiles: Tiles, X: Floats, order: Ints) -> None:
+    """Put the records into tiles, SIZE after SIZE of this order."""
+    values, record, filled, box, place = tiles.values, tiles.record, tiles.filled, tiles.box, tiles.place
+    anchor, centre, shadow, scale = tiles.anchor, tiles.centre, tiles.shadow, tiles.scale
     p = X.shape[1]
-    for t in range(starts.shape[0] - 1):
-        inside = order[starts[t] : starts[t + 1]]
+    for t in range(filled.shape[0]):
+        inside = order[t * SIZE : (t + 1) * SIZE]
         filled[t] = inside.shape[0]
+        lowest = NOBODY
         for j in range(p):
             total = 0.0
             for x in inside:
                 total += X[x, j]
             centre[j, t] = total / max(1, inside.shape[0])
+            tiles.middle[t, j] = centre[j, t]
         for i in range(inside.shape[0]):
             x = inside[i]
             record[t, i] = x
             place[x] = t * SIZE + i
+            lowest = min(lowest, x)
             from_anchor = from_centre = 0.0
             for j in range(p):
                 values[t, j, i] = X[x, j]
@@ -95,32 +136,86 @@ def fill(tiles: Tiles, X: Floats, order: Ints, starts: Ints) -> None:
                 shadow[t, j, i] = np.float32((X[x, j] - centre[j, t]) * scale)
             values[t, p, i] = np.sqrt(from_anchor)
             values[t, p + 1, i] = np.sqrt(from_centre)
+        tiles.lowest[t] = lowest
         _tighten(values[t], filled[t], box, t)
+    for level in range(1, tiles.starts.shape[0] - 1):
+        for v in range(tiles.starts[level], tiles.starts[level + 1]):
+            _climb(box, tiles.upper, tiles.lowest, tiles.starts, level, v, True)
+
+
+@kernel
+def anchor_at(tiles: Tiles, point: Floats) -> None:
+    """Move the anchor, which bounds the farthest sharply where it is near the point asked for."""
+    values, filled, box, anchor = tiles.values, tiles.filled, tiles.box, tiles.anchor
+    p = point.shape[0]
+    d2 = np.empty(SIZE)
+    anchor[:] = point
+    for t in range(filled.shape[0]):
+        for i in range(SIZE):
+            d2[i] = 0.0
+        for j in range(p):
+            x = point[j]
+            for i in range(SIZE):
+                step = values[t, j, i] - x
+                d2[i] += step * step
+        low, high = np.inf, -np.inf
+        for i in range(filled[t]):
+            reach = np.sqrt(d2[i])
+            values[t, p, i] = reach
+            low = min(low, reach)
+            high = max(high, reach)
+        box[0, p, t] = low
+        box[1, p, t] = high
+    for level in range(1, tiles.starts.shape[0] - 1):
+        for v in range(tiles.starts[level], tiles.starts[level + 1]):
+            _climb(box, tiles.upper, tiles.lowest, tiles.starts, level, v, True)
 
 
 @kernel
 def remove(tiles: Tiles, records: Ints) -> None:
-    """Take records out; a tile's box shrinks where they touched its wall."""
-    values, record, filled, box, place, _, _, shadow, _, digits = tiles
+    """Take records out; boxes shrink where they touched a wall."""
+    values, record, filled, box, place = tiles.values, tiles.record, tiles.filled, tiles.box, tiles.place
+    shadow, digits, upper, lowest, starts = tiles.shadow, tiles.digits, tiles.upper, tiles.lowest, tiles.starts
+    p = shadow.shape[1]
+    gone = np.empty(p + 2)
     for x in records:
         t, i = place[x] // SIZE, place[x] % SIZE
         last = filled[t] - 1
         touched = False
-        for j in range(values.shape[1]):
+        for j in range(p + 2):
             value = values[t, j, i]
+            gone[j] = value
             if j < digits.shape[0]:
                 exact_sum.add(digits[j], value, -1)
-            if j < shadow.shape[1]:
+            if j < p:
                 shadow[t, j, i] = shadow[t, j, last]
             touched |= value == box[0, j, t] or value == box[1, j, t]
             values[t, j, i] = values[t, j, last]
         moved = record[t, last]
         record[t, i] = moved
         place[moved] = t * SIZE + i
-        place[x] = -1
+        place[x] = -2 - t
         filled[t] = last
         if touched:
             _tighten(values[t], last, box, t)
+        first = lowest[t] == x
+        if first:
+            low = NOBODY
+            for h in range(last):
+                low = min(low, record[t, h])
+            lowest[t] = low
+        v, level = t, 1
+        while (touched or first) and level < starts.shape[0] - 1:  # a wall of the parent is one of the child's
+            v = starts[level] + (v - starts[level - 1]) // FAN
+            u = v - starts[1]
+            walls = False
+            for j in range(p + 1):
+                walls |= gone[j] == upper[0, j, u] or gone[j] == upper[1, j, u]
+            touched = touched and walls
+            first = first and lowest[v] == x
+            if touched or first:
+                _climb(box, upper, lowest, starts, level, v, touched)
+            level += 1
 
 
 @kernel
@@ -138,12 +233,8 @@ def distances(values: Floats, w: int, q: Floats, d2: Floats) -> None:
 @kernel
 def distance_to_boxes(box: Floats, q: Floats) -> Floats:
     """Give, for each tile, a squared distance that none of its records is nearer to q than; empty tiles: infinity."""
-    below = np.zeros(box.shape[2])
-    for j in range(q.shape[0]):
-        low, high, x = box[0, j], box[1, j], q[j]
-        for t in range(below.shape[0]):
-            step = max(max(low[t] - x, x - high[t]), 0.0)
-            below[t] += step * step
+    below = np.empty(box.shape[2])
+    bound_near(box, 0, q, below, 0, below.shape[0])
     return below
 
 
@@ -162,31 +253,29 @@ def _insert(near_d2: Floats, near: Ints, d2: float, x: int) -> None:
 
 
 @kernel
-def _look(
-    shadow: Shadows, w: int, q: Floats, centre: Floats, t: int, scale: float, b: Shadows, rough: Shadows
-) -> float:
-    """rough: squared distances of tile t's w records to q, scaled, in single precision. Gives the centre's distance."""
+def _look(shadow: Shadows, t: int, q: Floats, middle: Floats, scale: float, b: Shadows, rough: Shadows) -> float:
+    """rough: squared distances of tile t's places to q, scaled, in single precision. Gives the centre's distance."""
     away = 0.0
     for j in range(q.shape[0]):
-        step = q[j] - centre[j, t]
+        step = q[j] - middle[t, j]
         away += step * step
         b[j] = np.float32(step * scale)
-    for i in range(w):
+    for i in range(SIZE):
         rough[i] = 0.0
     for j in range(q.shape[0]):
-        column, y = shadow[j], b[j]
-        for i in range(w):
-            gap = column[i] - y
+        y = b[j]
+        for i in range(SIZE):  # a slice for each column would cost more than the sums
+            gap = shadow[t, j, i] - y
             rough[i] += gap * gap
     return math.sqrt(away)
 
 
 @kernel
-def _exactly(values: Floats, i: int, q: Floats) -> float:
-    """Give the squared distance of a tile's record i to q, as `distances` does."""
+def _exactly(values: Floats, t: int, i: int, q: Floats) -> float:
+    """Give the squared distance of record i of tile t to q, as `distances` does."""
     d2 = 0.0
     for j in range(q.shape[0]):
-        step = values[j, i] - q[j]
+        step = values[t, j, i] - q[j]
         d2 += step * step
     return d2
 
@@ -197,75 +286,110 @@ def nearest(tiles: Tiles, q: Floats, near_d2: Floats, near: Ints) -> None:
 
     Where fewer are free, the rest is NOBODY at an infinite distance.
     """
-    values, record, filled, box, _, _, centre, shadow, scale, _ = tiles
+    nearest_from(tiles, q, -1, near_d2, near)
+
+
+@kernel
+def nearest_from(tiles: Tiles, q: Floats, home: int, near_d2: Floats, near: Ints) -> None:
+    """`nearest`, for a point known to lie in or near tile `home`, if that is not -1: it is looked at first."""
+    values, record, filled, box, centre = tiles.values, tiles.record, tiles.filled, tiles.box, tiles.centre
+    upper, lowest, starts, levels = tiles.upper, tiles.lowest, tiles.starts, tiles.levels
+    bound, away, middle, batch, shadow, scale = (
+        tiles.bound,
+        tiles.away,
+        tiles.middle,
+        tiles.batch,
+        tiles.shadow,
+        tiles.scale,
+    )
     p = q.shape[0]
     margin = 1.0 + (p + 8) * _BLUR
     near_d2[:] = np.inf
     near[:] = NOBODY
-    b, rough = np.empty(p, np.float32), np.empty(SIZE, np.float32)
-    below = distance_to_boxes(box, q)
-    first = 1 + p // 4  # so many of the most promising tiles before the rest: more where bounds are loose
-    for turn in range(first + below.shape[0]):
-        t = int(np.argmin(below)) if turn < first else turn - first
-        if below[t] > near_d2[-1] or below[t] == np.inf:  # too far; empty, or opened before
-            continue
-        below[t] = np.inf
-        w = filled[t]
-        away = _look(shadow[t], w, q, centre, t, scale, b, rough)
-        reach = (np.sqrt(near_d2[-1]) + _BLUR * (away + box[1, p + 1, t]) + _GRAIN) * scale
-        limit = np.float32(max(reach * reach * margin, _FAINT))
-        hits = 0
-        for i in range(w):  # most tiles end here, in SIMD
-            hits += rough[i] <= limit
-        if hits:
-            for i in range(w):
-                if rough[i] <= limit:
-                    d2 = _exactly(values[t], i, q)
-                    if d2 <= near_d2[-1]:
-                        _insert(near_d2, near, d2, record[t, i])
+    b, rough, state = np.empty(p, np.float32), np.empty(SIZE, np.float32), np.empty(3 * LEVELS, np.int64)
+    begin(state, home)
+    batch[0], count, worst = home, 1, np.inf
+    opened = 0
+    while True:
+        if home < 0:
+            count = next_tiles(
+                box, upper, centre, lowest, starts, levels, q, -1.0, worst, near[-1], bound, away, state, batch
+            )
+        home = -1
+        if count == 0:
+            break
+        for n in range(count):
+            t = batch[n]
+            if count > 1 and bound[t] > worst:
+                continue
+            opened += 1
+            far = _look(shadow, t, q, middle, scale, b, rough)
+            reach = (np.sqrt(worst) + _BLUR * (far + box[1, p + 1, t]) + GRAIN) * scale
+            limit = np.float32(max(reach * reach * margin, _FAINT))
+            hits = 0
+            for i in range(filled[t]):  # most tiles end here, in SIMD
+                hits += rough[i] <= limit
+            if hits:
+                for i in range(filled[t]):
+                    if rough[i] <= limit:
+                        d2 = _exactly(values, t, i, q)
+                        if d2 <= worst:
+                            _insert(near_d2, near, d2, record[t, i])
+                            worst = near_d2[-1]
+    tiles.opened[0] += opened
+    tiles.opened[1] += filled.shape[0]
 
 
 @kernel
 def farthest(tiles: Tiles, q: Floats) -> int:
     """Give the free record farthest from q; -1 if none is free."""
-    values, record, filled, box, _, anchor, centre, shadow, scale, _ = tiles
+    values, record, filled, box, centre = tiles.values, tiles.record, tiles.filled, tiles.box, tiles.centre
+    upper, lowest, starts, levels, anchor = tiles.upper, tiles.lowest, tiles.starts, tiles.levels, tiles.anchor
+    bound, away, middle, batch, shadow, scale = (
+        tiles.bound,
+        tiles.away,
+        tiles.middle,
+        tiles.batch,
+        tiles.shadow,
+        tiles.scale,
+    )
     p = q.shape[0]
     margin = 1.0 - (p + 8) * _BLUR
-    b, rough = np.empty(p, np.float32), np.empty(SIZE, np.float32)
-    above = np.zeros(filled.shape[0])  # no record of the tile is farther, squared
+    b, rough, state = np.empty(p, np.float32), np.empty(SIZE, np.float32), np.empty(3 * LEVELS, np.int64)
+    begin(state, -1)
     shift = 0.0
     for j in range(p):
-        column, x = centre[j], q[j]
-        shift += (x - anchor[j]) ** 2
-        for t in range(above.shape[0]):
-            step = column[t] - x
-            above[t] += step * step
+        shift += (q[j] - anchor[j]) ** 2
     shift = np.sqrt(shift)
-    for t in range(above.shape[0]):
-        reach = min(np.sqrt(above[t]) + box[1, p + 1, t], shift + box[1, p, t]) * _SLACK + _GRAIN
-        above[t] = reach * reach if filled[t] else -1.0  # nobody there
-    first = 1 + p // 4
-    best, best_d2 = -1, -1.0
-    for turn in range(first + above.shape[0]):
-        t = int(np.argmax(above)) if turn < first else turn - first
-        if above[t] < best_d2 or above[t] < 0.0:
-            continue
-        above[t] = -1.0
-        w = filled[t]
-        away = _look(shadow[t], w, q, centre, t, scale, b, rough)
-        reach = (np.sqrt(max(best_d2, 0.0)) - _BLUR * (away + box[1, p + 1, t]) - _GRAIN) * scale
-        least = reach * reach * margin if reach > 0.0 else 0.0
-        limit = np.float32(least if least > _FAINT else -1.0)
-        hits = 0
-        for i in range(w):
-            hits += rough[i] >= limit
-        if hits:
-            for i in range(w):
-                if rough[i] >= limit:
-                    d2 = _exactly(values[t], i, q)
-                    if d2 > best_d2 or (d2 == best_d2 and record[t, i] < best):
-                        best, best_d2 = record[t, i], d2
-    return best
+    best, best_d2 = np.int64(NOBODY), -np.inf
+    opened = 0
+    while True:
+        count = next_tiles(
+            box, upper, centre, lowest, starts, levels, q, shift, -best_d2, best, bound, away, state, batch
+        )
+        if count == 0:
+            break
+        for n in range(count):
+            t = batch[n]
+            if count > 1 and bound[t] > -best_d2:
+                continue
+            opened += 1
+            far = _look(shadow, t, q, middle, scale, b, rough)
+            reach = (np.sqrt(max(best_d2, 0.0)) - _BLUR * (far + box[1, p + 1, t]) - GRAIN) * scale
+            least = reach * reach * margin if reach > 0.0 else 0.0
+            limit = np.float32(least if least > _FAINT else -1.0)
+            hits = 0
+            for i in range(filled[t]):
+                hits += rough[i] >= limit
+            if hits:
+                for i in range(filled[t]):
+                    if rough[i] >= limit:
+                        d2 = _exactly(values, t, i, q)
+                        if d2 > best_d2 or (d2 == best_d2 and record[t, i] < best):
+                            best, best_d2 = record[t, i], d2
+    tiles.opened[0] += opened
+    tiles.opened[1] += filled.shape[0]
+    return best if best_d2 >= 0.0 else -1
 
 
 @kernel
@@ -275,9 +399,9 @@ def farthest_pair(tiles: Tiles, outermost: Ints) -> int:
     Tiles are paired by their reach, `outermost` first: once the anchor's bound falls below the longest pair, so does
     all that follows.
     """
-    values, record, filled, box, _, _, centre, _, _, _ = tiles
+    values, record, filled, box, centre = tiles.values, tiles.record, tiles.filled, tiles.box, tiles.centre
     p = centre.shape[0]
-    reach, radius = box[1, p] * _SLACK + _GRAIN, box[1, p + 1]
+    reach, radius = box[1, p] * SLACK + GRAIN, box[1, p + 1]
     d2, q = np.empty(SIZE), np.empty(p)
     best, best_d2 = -1, -1.0
     for n, a in enumerate(outermost):
@@ -289,10 +413,10 @@ def farthest_pair(tiles: Tiles, outermost: Ints) -> int:
             between = 0.0
             for j in range(p):
                 between += (centre[j, a] - centre[j, b]) ** 2
-            if ((np.sqrt(between) + radius[a] + radius[b]) * _SLACK + _GRAIN) ** 2 < best_d2:
+            if ((np.sqrt(between) + radius[a] + radius[b]) * SLACK + GRAIN) ** 2 < best_d2:
                 continue
             for i in range(filled[a]):
-                if (values[a, p, i] * _SLACK + reach[b]) ** 2 < best_d2:
+                if (values[a, p, i] * SLACK + reach[b]) ** 2 < best_d2:
                     continue
                 for j in range(p):
                     q[j] = values[a, j, i]
@@ -309,11 +433,17 @@ def farthest_pair(tiles: Tiles, outermost: Ints) -> int:
 
 
 @kernel
+def home_of(place: Ints, x: int) -> int:
+    """Give the tile in which record x stands, or stood when it was taken; -1 if that is long ago."""
+    return place[x] // SIZE if place[x] >= 0 else max(-1, -2 - place[x])
+
+
+@kernel
 def take_group(tiles: Tiles, X: Floats, members: Ints) -> None:
     """Take out members[0] and the free records nearest to it, which are written to the rest of `members`."""
     k = members.shape[0]
     near_d2, near = np.empty(k), np.empty(k, np.int64)
-    nearest(tiles, X[members[0]], near_d2, near)
+    nearest_from(tiles, X[members[0]], home_of(tiles.place, members[0]), near_d2, near)
     size = 1
     for x in near:  # members[0] is one of them, unless k others lie on it
         if x != members[0] and size < k:
@@ -325,7 +455,7 @@ def take_group(tiles: Tiles, X: Floats, members: Ints) -> None:
 @kernel
 def _one_nearest(tiles: Tiles, X: Floats, x: int | np.int64, near_d2: Floats, near: Ints) -> tuple[int, float]:
     """Give the free record nearest to record x, other than x, and its squared distance."""
-    nearest(tiles, X[x], near_d2, near)  # the nearest two: one of them is not x
+    nearest_from(tiles, X[x], home_of(tiles.place, x), near_d2, near)  # the nearest two: one of them is not x
     i = 1 if near[0] == x else 0
     return near[i], near_d2[i]
 
