@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import coterie as ct
-from coterie.algorithms import mdav
+from coterie.algorithms import free, mdav, vmdav
 from coterie.algorithms.limits import Limits
 from coterie.algorithms.registry import METHODS, Found
 from coterie.measures import loss
@@ -80,6 +80,28 @@ def test_mdav_compiled_as_one_is_mdav_step_by_step(kind, monkeypatch):
     compiled = run("mdav", X, 4)
     monkeypatch.setattr(mdav, "SMALL", len(X))
     np.testing.assert_array_equal(run("mdav", X, 4), compiled)
+
+
+@pytest.mark.parametrize(("name", "own"), [("mdav1", {}), ("mdav+", {}), ("v-mdav", {"gamma": 0.5})])
+@pytest.mark.parametrize("kind", KINDS)
+def test_methods_compiled_as_one_are_those_step_by_step(name, own, kind, monkeypatch):
+    X = table(kind, 2500, 3, seed=4)
+    compiled = run(name, X, 4, **own)
+    for module in (mdav, vmdav):
+        monkeypatch.setattr(module, "SMALL", len(X))
+    np.testing.assert_array_equal(run(name, X, 4, **own), compiled)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["mdav", "mdav+"])
+def test_the_tree_leads_where_all_tiles_lead(name, monkeypatch):
+    """200,000 records, clusters and ties among them: searches that walk down the tree, and that bound every tile."""
+    X = table("normal", 200_000, 3, seed=1)
+    X[::3] = 0.01 * X[::3] + X[np.arange(0, len(X), 3) % 50]
+    X[1::3] = X[1::3].round(1)
+    by_tree = run(name, X, 5)
+    monkeypatch.setattr(free, "LOOSE", -1.0)
+    np.testing.assert_array_equal(run(name, X, 5), by_tree)
 
 
 def tiny(n, scale, seed=0):

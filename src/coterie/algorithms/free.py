@@ -135,7 +135,8 @@ class FreeRecords:
     def _fill(self) -> None:
         """Put the free records, in their order, into new tiles."""
         p = self.X.shape[1]
-        self._full = 4 * self._free // 5  # below it, a fifth of the places is empty: the ranks close
+        # Below so many, the ranks close: early where searches open many tiles, so that few places are empty
+        self._full = self._free // 2 if 0.0 < self._opened < 0.05 else 4 * self._free // 5
         starts = levels(max(1, -(-self._free // tiles.SIZE)))  # one empty tile where nobody is left
         t, nodes = int(starts[1]), int(starts[-1])
         self.tiles = tiles.Tiles(
@@ -187,6 +188,6 @@ def close_together(X: Floats, records: Ints) -> Ints:
         sample = X[part[:: max(1, (b - a) // 256)]]
         widest = np.argmax(sample.max(axis=0) - sample.min(axis=0))
         middle = tiles.SIZE * (-(-(b - a) // tiles.SIZE) // 2)
-        order[a:b] = part[np.argpartition(X[part, widest], middle)]
+        order[a:b] = part[np.argpartition(X[:, widest][part], middle)]
         stack += [(a, a + middle), (a + middle, b)]
     return order

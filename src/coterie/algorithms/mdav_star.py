@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..kernels import growth
-from ..kernels.tiles import NOBODY, SIZE
+from ..kernels.tiles import SIZE
+from ..kernels.tree import NOBODY
 from .free import FreeRecords, levels
 from .groups import farthest_first
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..kernels import forest, mst, neighbours, tiles
+from ..kernels import forest, mst, neighbours, tiles, tree
 from .free import FreeRecords
 
 Floats = NDArray[np.float64]
@@ -26,14 +27,12 @@ class Nearest(NamedTuple):
 class Neighbours:
     """Exact questions about the neighbours of records among all records, in O(n p) memory.
 
-    A question bounds every tile, O(n p / 64), and opens those that matter: few in low or clustered dimension.
+    A question opens the tiles that matter: few in low or clustered dimension, all of them in the worst case.
     """
 
     def __init__(self, X: Floats) -> None:
         self._X = X
         self._tiles = FreeRecords(X).tiles
-        inside = np.arange(tiles.SIZE) < self._tiles.filled[:, None]
-        self._first = np.where(inside, self._tiles.record, tiles.NOBODY).min(axis=1)
         self._tile = self._tiles.place // tiles.SIZE
         self._order = np.argsort(self._tiles.place)  # records that lie close together ask one after the other
 
@@ -47,22 +46,25 @@ class Neighbours:
 
     def grow_forest(self, k: int, order: Ints, growing: forest.Growing) -> None:
         """The procedure FOREST of mu-approx, over these records in turn."""
-        nowhere = np.full(len(self._tiles.filled), -1)
-        forest.grow(self._tiles, self._X, k, order, nowhere, self._first, growing)
+        nowhere = np.full(len(self._tiles.lowest), -1)
+        forest.grow(self._tiles, self._X, k, order, nowhere, growing)
 
     def shortest_edges(self, nearest: Nearest, part: Ints, shortest: mst.Shortest) -> None:
         """The shortest edge from each part to another, as in a round of Borůvka's."""
         whole = self._whole(part)
         for a in range(0, len(part), _AT_ONCE):
             records = self._order[a : a + _AT_ONCE]
-            mst.shortest_edges(
-                self._tiles, self._X, records, nearest.records, nearest.d2, part, whole, self._first, shortest
-            )
+            mst.shortest_edges(self._tiles, self._X, records, nearest.records, nearest.d2, part, whole, shortest)
 
     def _whole(self, part: Ints) -> Ints:
-        """For each tile, the part of all its records; -1 where they are of several."""
-        t = len(self._tiles.filled)
-        low, high = np.full(t, tiles.NOBODY), np.full(t, -1)
-        np.minimum.at(low, self._tile, part)
-        np.maximum.at(high, self._tile, part)
-        return np.where(low == high, low, -1)
+        """For each tile and each node above, the part of all its records; -1 where they are of several."""
+        starts = self._tiles.starts
+        whole = np.empty(starts[-1], np.int64)
+        values, inside = part, self._tile
+        for a, b in pairwise(starts):
+            low, high = np.full(b - a, tree.NOBODY), np.full(b - a, -1)
+            np.minimum.at(low, inside, values)
+            np.maximum.at(high, inside, values)
+            whole[a:b] = np.where(low == high, low, -1)
+            values, inside = whole[a:b], np.arange(b - a) // tree.FAN
+        return whole

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from ._jit import kernel
 from .neighbours import nearest_outside
 from .tiles import Tiles
+from .tree import NOBODY
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -47,7 +48,7 @@ class Trees(NamedTuple):
 
 
 @kernel
-def grow(tiles: Tiles, X: Floats, k: int, order: Ints, whole: Ints, first: Ints, forest: Growing) -> None:
+def grow(tiles: Tiles, X: Floats, k: int, order: Ints, whole: Ints, forest: Growing) -> None:
     """FOREST: while a record's component is smaller than k, its root draws an edge to its nearest record outside.
 
     That is one of the root's k - 1 nearest: at most k - 2 others are inside.
@@ -56,7 +57,7 @@ def grow(tiles: Tiles, X: Floats, k: int, order: Ints, whole: Ints, first: Ints,
     for x in order:
         while size[part[x]] < k:
             u = root[part[x]]
-            v, length = nearest_outside(tiles, X, u, part, whole, first, np.inf)
+            v, length = nearest_outside(tiles, X, u, part, whole, np.inf, NOBODY)
             edge[u] = v
             d2[u] = length
             joined = part[v]
@@ -143,6 +144,21 @@ def _unlink(trees: Trees, x: int, y: int) -> int:
 
 
 @kernel
+def _exchange(trees: Trees, y: int, a: int, steiner: int) -> None:
+    """Let a Steiner vertex, of a number above all others, replace a among y's neighbours: it comes last."""
+    head, after = trees.head, trees.next
+    other = _unlink(trees, y, a)
+    trees.to[other], after[other] = steiner, -1
+    tail, g = -1, head[y]
+    while g >= 0:
+        tail, g = g, after[g]
+    if tail < 0:
+        head[y] = other
+    else:
+        after[tail] = other
+
+
+@kernel
 def _hand_over(trees: Trees, a: int, steiner: int) -> None:
     """Let a Steiner vertex of the highest number take those neighbours of a whose `moves` is set; unset it."""
     head, after, to, _, _, _, moves = trees
@@ -158,15 +174,7 @@ def _hand_over(trees: Trees, a: int, steiner: int) -> None:
             else:
                 after[handed] = h
             handed = h
-            other = _unlink(trees, y, a)  # the new neighbour comes last in y's list
-            to[other], after[other] = steiner, -1
-            tail, g = -1, head[y]
-            while g >= 0:
-                tail, g = g, after[g]
-            if tail < 0:
-                head[y] = other
-            else:
-                after[tail] = other
+            _exchange(trees, y, a, steiner)
         else:
             if kept < 0:
                 head[a] = h
@@ -233,6 +241,37 @@ def _split(trees: Trees, s: int, u: int, k: int, n: int, steiner: int) -> tuple[
 
 
 @kernel
+def _cut_star(trees: Trees, s: int, hub: int, k: int, steiner: int) -> int:
+    """Do at once what `_split` would do again and again to a walked tree of s records about a Steiner vertex.
+
+    Where no branch at the hub holds k records, every candidate leads to the hub, which keeps branches until they hold k
+    (step 4d) and hands the rest to a new Steiner vertex. Record by record, a star of many equal records would take
+    quadratic time. Gives the number of new Steiner vertices.
+    """
+    head, after, to, _, size, _, _ = trees
+    h = head[hub]
+    while h >= 0:
+        if size[to[h]] >= k:
+            return 0
+        h = after[h]
+    h, at, collected, made = head[hub], hub, 0, 0
+    while h >= 0:
+        following = after[h]
+        collected += size[to[h]]
+        if at != hub:
+            _exchange(trees, to[h], hub, at)
+        if collected >= k and s > max(2 * k - 1, 3 * k - 5) and s - collected >= k:
+            s -= collected
+            after[h] = -1
+            at = steiner + made
+            head[at] = following
+            made += 1
+            collected = 0
+        h = following
+    return made
+
+
+@kernel
 def decompose(
     k: int, rank: Ints, lengths: Floats, trees: Trees, tree: Ints, cost: Floats, edges: Ints
 ) -> tuple[int, int]:
@@ -241,7 +280,7 @@ def decompose(
     Candidates are the records of lowest rank. Gives the number of trees, and of those left too large because of a
     Steiner vertex.
     """
-    n = tree.shape[0]
+    n, most = tree.shape[0], max(2 * k - 1, 3 * k - 5)
     steiner, count, too_large = n, 0, 0
     stack = np.empty(n // k + 2, np.int64)
     tree[:] = -1
@@ -254,8 +293,15 @@ def decompose(
             top -= 1
             vertices = _walk(trees, stack[top], n)
             s = trees.size[stack[top]]
+            made = _cut_star(trees, s, stack[top], k, steiner) if s > most and stack[top] >= n else 0
+            if made:
+                for i in range(made):
+                    stack[top + 1 + i] = steiner + i
+                steiner += made
+                top += made + 1
+                continue
             second = -1
-            if s > max(2 * k - 1, 3 * k - 5):
+            if s > most:
                 u = -1
                 for y in trees.walk[:vertices]:
                     if y < n and (u < 0 or rank[y] < rank[u]):

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from . import exact_sum
 from ._jit import kernel
-from .tiles import NOBODY, SIZE, Tiles, distances, home_of, nearest_from, remove
-from .tree import FAN, LEVELS, begin, next_tiles
+from .tiles import SIZE, Tiles, distances, home_of, nearest_from, remove
+from .tree import FAN, NOBODY, STATE, begin, next_tiles
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -116,8 +116,9 @@ def least_growth(shelf: Shelf, k: int, q: Floats, home: int) -> tuple[int, float
     """
     values, owner, weight, filled = shelf.values, shelf.group, shelf.weight, shelf.filled
     box, upper, starts, bound, batch = shelf.box, shelf.upper, shelf.starts, shelf.bound, shelf.batch
-    d2, state, none = np.empty(SIZE), np.empty(3 * LEVELS, np.int64), np.empty((0, 0))
-    begin(state, home)
+    oldest, levels = shelf.oldest, starts.shape[0] - 1
+    d2, state, none = np.empty(SIZE), np.empty(STATE, np.int64), np.empty((0, 0))
+    begin(state, home, q.shape[0])
     batch[0], count = home, 1
     best, least, limit = np.int64(NOBODY), np.inf, np.inf
     while count:
@@ -135,16 +136,16 @@ def least_growth(shelf: Shelf, k: int, q: Floats, home: int) -> tuple[int, float
             # a little beyond what matters, for rounding; but not where many groups lie on q
             limit = least * ((k + 1.0) / k) * (1.0 + 1e-12) + 1e-300 if least > 0.0 or k < 2 else 0.0
         count = next_tiles(
-            box, upper, none, shelf.oldest, starts, starts.shape[0] - 1, q, -1.0, limit, best, bound, d2, state, batch
+            box, upper, none, oldest, starts, levels, q, -1.0, limit, best, oldest, -1, bound, d2, state, batch
         )
-    return best, least
+    return int(best), least
 
 
 @kernel
 def _neighbourhood(tiles: Tiles, X: Floats, x: int, without: int, out: Ints) -> None:
     """Write x and the free records nearest to it, leaving out one record."""
     m = out.shape[0]
-    near_d2, near = np.empty(m + 1), np.empty(m + 1, np.int64)
+    near_d2, near = np.full(m + 1, np.inf), np.full(m + 1, NOBODY)
     nearest_from(tiles, X[x], home_of(tiles.place, x), near_d2, near)
     out[0] = x
     size = 1

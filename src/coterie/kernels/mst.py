@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from ._jit import kernel
 from .neighbours import nearest_outside
-from .tiles import NOBODY, Tiles
+from .tiles import Tiles
+from .tree import NOBODY
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -28,6 +29,14 @@ class Shortest(NamedTuple):
 
 
 @kernel
+def _equal(X: Floats, x: int, y: int) -> bool:
+    equal = True
+    for j in range(X.shape[1]):
+        equal &= bool(X[x, j] == X[y, j])
+    return equal
+
+
+@kernel
 def shortest_edges(
     tiles: Tiles,
     X: Floats,
@@ -36,7 +45,6 @@ def shortest_edges(
     near_d2: Floats,
     part: Ints,
     whole: Ints,
-    first: Ints,
     shortest: Shortest,
 ) -> None:
     """Look for shorter edges out of the components of these records.
@@ -48,6 +56,8 @@ def shortest_edges(
     last = near.shape[1] - 1
     for x in records:
         c = part[x]
+        if near[x, 0] < x and part[near[x, 0]] == c and _equal(X, x, near[x, 0]):
+            continue  # its edges are as long as those of the lower record, which come first
         i = 0
         while i <= last and part[near[x, i]] == c:
             i += 1
@@ -56,7 +66,8 @@ def shortest_edges(
         elif near_d2[x, last] > best_d2[c]:
             continue
         else:
-            y, d2 = nearest_outside(tiles, X, x, part, whole, first, best_d2[c])
+            before = best_low[c] + 1 if x > best_low[c] else NOBODY  # where edges are equally long, the lowest counts
+            y, d2 = nearest_outside(tiles, X, x, part, whole, best_d2[c], before)
         if y == NOBODY or d2 > best_d2[c]:
             continue
         low, high = min(x, y), max(x, y)

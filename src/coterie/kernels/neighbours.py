@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._jit import kernel
-from .tiles import NOBODY, Tiles, distance_to_boxes, distances, home_of, nearest_from
+from .tiles import SIZE, Tiles, distances, home_of, nearest_from
+from .tree import NOBODY, STATE, begin, next_tiles
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -21,6 +22,8 @@ def nearest_of_each(tiles: Tiles, X: Floats, records: Ints, near_d2: Floats, nea
     m = near.shape[1]
     d2, found = np.empty(m + 1), np.empty(m + 1, np.int64)
     for x in records:
+        d2[:] = np.inf
+        found[:] = NOBODY
         nearest_from(tiles, X[x], home_of(tiles.place, x), d2, found)
         i = 0
         for h in range(m + 1):  # x is one of them, unless so many others lie on it
@@ -32,28 +35,48 @@ def nearest_of_each(tiles: Tiles, X: Floats, records: Ints, near_d2: Floats, nea
 
 @kernel
 def nearest_outside(
-    tiles: Tiles, X: Floats, x: int, part: Ints, whole: Ints, first: Ints, limit: float
+    tiles: Tiles, X: Floats, x: int, part: Ints, whole: Ints, limit: float, before: int
 ) -> tuple[int, float]:
-    """Give the record nearest to x in another part, if it is not farther than `limit`, and its squared distance.
+    """Give the record nearest to x in another part, and its squared distance.
 
-    whole[t] is the part of all records of tile t, or -1 if they are of several; first[t] its lowest record. Without
-    such a record: NOBODY, at an infinite distance.
+    It must be nearer than `limit`, or as near with an index less than `before`. whole[v] is the part of all records of
+    tile or node v, or -1 if they are of several. Without such a record: NOBODY, at an infinite distance.
     """
-    values, record, filled, box = tiles.values, tiles.record, tiles.filled, tiles.box
+    values, record, filled, box, centre = tiles.values, tiles.record, tiles.filled, tiles.box, tiles.centre
+    upper, lowest, starts, bound, batch = tiles.upper, tiles.lowest, tiles.starts, tiles.bound, tiles.batch
     q, own = X[x], part[x]
-    best, best_d2 = NOBODY, limit
-    d2 = np.empty(values.shape[2])
-    below = distance_to_boxes(box, q)
-    for t in range(below.shape[0]):
-        if whole[t] == own:
-            below[t] = np.inf
-    for turn in range(1 + below.shape[0]):
-        t = int(np.argmin(below)) if turn == 0 else turn - 1
-        if below[t] > best_d2 or below[t] == np.inf or (below[t] == best_d2 and first[t] > best):
-            continue
-        below[t] = np.inf
-        distances(values[t], filled[t], q, d2)
-        for i in range(filled[t]):
-            if d2[i] <= best_d2 and part[record[t, i]] != own and (d2[i] < best_d2 or record[t, i] < best):
-                best, best_d2 = record[t, i], d2[i]
-    return best, (np.inf if best == NOBODY else best_d2)
+    home = home_of(tiles.place, x)
+    if whole[home] == own:
+        home = -1
+    best, best_d2, found = np.int64(before), limit, False
+    d2, state = np.empty(SIZE), np.empty(STATE, np.int64)
+    begin(state, home, q.shape[0])
+    batch[0], count = home, 1 if home >= 0 else -1
+    while count:
+        for n in range(count):
+            t = batch[n]
+            if count > 1 and bound[t] > best_d2:
+                continue
+            distances(values[t], filled[t], q, d2)
+            for i in range(filled[t]):
+                if d2[i] <= best_d2 and part[record[t, i]] != own and (d2[i] < best_d2 or record[t, i] < best):
+                    best, best_d2, found = record[t, i], d2[i], True
+        count = next_tiles(
+            box,
+            upper,
+            centre,
+            lowest,
+            starts,
+            tiles.levels,
+            q,
+            -1.0,
+            best_d2,
+            best,
+            whole,
+            own,
+            bound,
+            d2,
+            state,
+            batch,
+        )
+    return (int(best), best_d2) if found else (NOBODY, np.inf)

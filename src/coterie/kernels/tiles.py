@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from . import exact_sum
 from ._jit import kernel
-from .tree import FAN, GRAIN, LEVELS, NOBODY, SLACK, begin, bound_near, next_tiles
+from .tree import FAN, GRAIN, NOBODY, SLACK, STATE, begin, bound_near, next_tiles
 
 SIZE = 64
 _BLUR = 2.0**-23
@@ -61,50 +61,55 @@ class Tiles(NamedTuple):
 
 
 @kernel
-def _tighten(values: Floats, w: int, box: Floats, t: int) -> None:
-    """Recompute the box of tile t from its w records."""
-    for j in range(values.shape[0]):
-        low, high = np.inf, -np.inf
-        for i in range(w):
-            low = min(low, values[j, i])
-            high = max(high, values[j, i])
-        box[0, j, t] = low
-        box[1, j, t] = high
+def _tighten(values: Floats, t: int, j: int, w: int, box: Floats) -> None:
+    """Recompute the walls of tile t in column j from its w records."""
+    low, high = np.inf, -np.inf
+    for i in range(w):
+        low = min(low, values[t, j, i])
+        high = max(high, values[t, j, i])
+    box[0, j, t] = low
+    box[1, j, t] = high
 
 
 @kernel
-def _tighten_above(box: Floats, upper: Floats, a: int, b: int, u: int) -> None:
-    """Recompute the box of node u above the tiles from those of its children a to b - 1."""
-    for j in range(upper.shape[1]):
-        low, high = np.inf, -np.inf
-        for i in range(a, b):
-            low = min(low, box[0, j, i])
-            high = max(high, box[1, j, i])
-        upper[0, j, u] = low
-        upper[1, j, u] = high
+def _tighten_above(box: Floats, a: int, w: int, j: int, upper: Floats, u: int) -> None:
+    """Recompute the walls of node u in column j from those of its w children, from number a on."""
+    first = np.uint64(a)
+    low, high = np.inf, -np.inf
+    for i in range(np.uint64(w)):
+        low = min(low, box[0, j, first + i])
+        high = max(high, box[1, j, first + i])
+    upper[0, j, u] = low
+    upper[1, j, u] = high
 
 
 @kernel
-def _children(starts: Ints, level: int, v: int) -> tuple[int, int]:
-    """Give the first child of node v of this level, and the last one's successor."""
+def _climb(tiles: Tiles, level: int, v: int, lowest: bool, columns: NDArray[np.bool_]) -> None:
+    """Recompute, of node v of a level above the tiles, these columns' walls and, if asked for, the lowest record."""
+    starts = tiles.starts
+    t = starts[1]
     a = starts[level - 1] + (v - starts[level]) * FAN
-    return a, min(starts[level], a + FAN)
+    b = min(starts[level], a + FAN)
+    if lowest:
+        low = NOBODY
+        for i in range(a, b):
+            low = min(low, tiles.lowest[i])
+        tiles.lowest[v] = low
+    for j in range(columns.shape[0]):
+        if columns[j]:
+            if level == 1:
+                _tighten_above(tiles.box, a, b - a, j, tiles.upper, v - t)
+            else:
+                _tighten_above(tiles.upper, a - t, b - a, j, tiles.upper, v - t)
 
 
 @kernel
-def _climb(box: Floats, upper: Floats, lowest: Ints, starts: Ints, level: int, v: int, walls: bool) -> None:
-    """Recompute the lowest record of node v of a level above the tiles and, if asked for, its box."""
-    a, b = _children(starts, level, v)
-    low = NOBODY
-    for i in range(a, b):
-        low = min(low, lowest[i])
-    lowest[v] = low
-    if walls:
-        t = starts[1]
-        if level == 1:
-            _tighten_above(box, upper, a, b, v - t)
-        else:
-            _tighten_above(upper, upper, a - t, b - t, v - t)
+def _climb_everywhere(tiles: Tiles) -> None:
+    """Recompute all nodes above the tiles."""
+    columns = np.ones(tiles.upper.shape[1], np.bool_)
+    for level in range(1, tiles.starts.shape[0] - 1):
+        for v in range(tiles.starts[level], tiles.starts[level + 1]):
+            _climb(tiles, level, v, True, columns)
 
 
 @kernel
@@ -137,10 +142,9 @@ def fill(tiles: Tiles, X: Floats, order: Ints) -> None:
             values[t, p, i] = np.sqrt(from_anchor)
             values[t, p + 1, i] = np.sqrt(from_centre)
         tiles.lowest[t] = lowest
-        _tighten(values[t], filled[t], box, t)
-    for level in range(1, tiles.starts.shape[0] - 1):
-        for v in range(tiles.starts[level], tiles.starts[level + 1]):
-            _climb(box, tiles.upper, tiles.lowest, tiles.starts, level, v, True)
+        for j in range(p + 2):
+            _tighten(values, t, j, filled[t], box)
+    _climb_everywhere(tiles)
 
 
 @kernel
@@ -166,9 +170,7 @@ def anchor_at(tiles: Tiles, point: Floats) -> None:
             high = max(high, reach)
         box[0, p, t] = low
         box[1, p, t] = high
-    for level in range(1, tiles.starts.shape[0] - 1):
-        for v in range(tiles.starts[level], tiles.starts[level + 1]):
-            _climb(box, tiles.upper, tiles.lowest, tiles.starts, level, v, True)
+    _climb_everywhere(tiles)
 
 
 @kernel
@@ -177,27 +179,30 @@ def remove(tiles: Tiles, records: Ints) -> None:
     values, record, filled, box, place = tiles.values, tiles.record, tiles.filled, tiles.box, tiles.place
     shadow, digits, upper, lowest, starts = tiles.shadow, tiles.digits, tiles.upper, tiles.lowest, tiles.starts
     p = shadow.shape[1]
-    gone = np.empty(p + 2)
+    gone, touched = np.empty(p + 2), np.empty(p + 1, np.bool_)
     for x in records:
         t, i = place[x] // SIZE, place[x] % SIZE
         last = filled[t] - 1
-        touched = False
+        walls = 0
         for j in range(p + 2):
             value = values[t, j, i]
             gone[j] = value
-            if j < digits.shape[0]:
-                exact_sum.add(digits[j], value, -1)
+            values[t, j, i] = values[t, j, last]
+            touches = value == box[0, j, t] or value == box[1, j, t]
+            if touches:
+                _tighten(values, t, j, last, box)
+            if j <= p:
+                touched[j] = touches
+                walls += touches
             if j < p:
                 shadow[t, j, i] = shadow[t, j, last]
-            touched |= value == box[0, j, t] or value == box[1, j, t]
-            values[t, j, i] = values[t, j, last]
+            if j < digits.shape[0]:
+                exact_sum.add(digits[j], value, -1)
         moved = record[t, last]
         record[t, i] = moved
         place[moved] = t * SIZE + i
         place[x] = -2 - t
         filled[t] = last
-        if touched:
-            _tighten(values[t], last, box, t)
         first = lowest[t] == x
         if first:
             low = NOBODY
@@ -205,16 +210,15 @@ def remove(tiles: Tiles, records: Ints) -> None:
                 low = min(low, record[t, h])
             lowest[t] = low
         v, level = t, 1
-        while (touched or first) and level < starts.shape[0] - 1:  # a wall of the parent is one of the child's
+        while (walls or first) and level < starts.shape[0] - 1:  # a wall of the parent is one of the child's
             v = starts[level] + (v - starts[level - 1]) // FAN
-            u = v - starts[1]
-            walls = False
+            walls = 0
             for j in range(p + 1):
-                walls |= gone[j] == upper[0, j, u] or gone[j] == upper[1, j, u]
-            touched = touched and walls
-            first = first and lowest[v] == x
-            if touched or first:
-                _climb(box, upper, lowest, starts, level, v, touched)
+                touched[j] &= gone[j] == upper[0, j, v - starts[1]] or gone[j] == upper[1, j, v - starts[1]]
+                walls += touched[j]
+            first &= lowest[v] == x
+            if walls or first:
+                _climb(tiles, level, v, first, touched)
             level += 1
 
 
@@ -224,9 +228,9 @@ def distances(values: Floats, w: int, q: Floats, d2: Floats) -> None:
     for i in range(w):
         d2[i] = 0.0
     for j in range(q.shape[0]):
-        column, x = values[j], q[j]
+        x = q[j]
         for i in range(w):
-            step = column[i] - x
+            step = values[j, i] - x
             d2[i] += step * step
 
 
@@ -286,12 +290,14 @@ def nearest(tiles: Tiles, q: Floats, near_d2: Floats, near: Ints) -> None:
 
     Where fewer are free, the rest is NOBODY at an infinite distance.
     """
+    near_d2[:] = np.inf
+    near[:] = NOBODY
     nearest_from(tiles, q, -1, near_d2, near)
 
 
 @kernel
 def nearest_from(tiles: Tiles, q: Floats, home: int, near_d2: Floats, near: Ints) -> None:
-    """`nearest`, for a point known to lie in or near tile `home`, if that is not -1: it is looked at first."""
+    """Improve the list of records nearest to q, which lies in or near tile `home` if that is not -1."""
     values, record, filled, box, centre = tiles.values, tiles.record, tiles.filled, tiles.box, tiles.centre
     upper, lowest, starts, levels = tiles.upper, tiles.lowest, tiles.starts, tiles.levels
     bound, away, middle, batch, shadow, scale = (
@@ -304,16 +310,29 @@ def nearest_from(tiles: Tiles, q: Floats, home: int, near_d2: Floats, near: Ints
     )
     p = q.shape[0]
     margin = 1.0 + (p + 8) * _BLUR
-    near_d2[:] = np.inf
-    near[:] = NOBODY
-    b, rough, state = np.empty(p, np.float32), np.empty(SIZE, np.float32), np.empty(3 * LEVELS, np.int64)
-    begin(state, home)
-    batch[0], count, worst = home, 1, np.inf
+    b, rough, state = np.empty(p, np.float32), np.empty(SIZE, np.float32), np.empty(STATE, np.int64)
+    begin(state, home, p)
+    batch[0], count, worst = home, 1, near_d2[-1]
     opened = 0
     while True:
         if home < 0:
             count = next_tiles(
-                box, upper, centre, lowest, starts, levels, q, -1.0, worst, near[-1], bound, away, state, batch
+                box,
+                upper,
+                centre,
+                lowest,
+                starts,
+                levels,
+                q,
+                -1.0,
+                worst,
+                near[-1],
+                lowest,
+                -1,
+                bound,
+                away,
+                state,
+                batch,
             )
         home = -1
         if count == 0:
@@ -355,8 +374,8 @@ def farthest(tiles: Tiles, q: Floats) -> int:
     )
     p = q.shape[0]
     margin = 1.0 - (p + 8) * _BLUR
-    b, rough, state = np.empty(p, np.float32), np.empty(SIZE, np.float32), np.empty(3 * LEVELS, np.int64)
-    begin(state, -1)
+    b, rough, state = np.empty(p, np.float32), np.empty(SIZE, np.float32), np.empty(STATE, np.int64)
+    begin(state, -1, p)
     shift = 0.0
     for j in range(p):
         shift += (q[j] - anchor[j]) ** 2
@@ -365,7 +384,7 @@ def farthest(tiles: Tiles, q: Floats) -> int:
     opened = 0
     while True:
         count = next_tiles(
-            box, upper, centre, lowest, starts, levels, q, shift, -best_d2, best, bound, away, state, batch
+            box, upper, centre, lowest, starts, levels, q, shift, -best_d2, best, lowest, -1, bound, away, state, batch
         )
         if count == 0:
             break
@@ -389,7 +408,7 @@ def farthest(tiles: Tiles, q: Floats) -> int:
                             best, best_d2 = record[t, i], d2
     tiles.opened[0] += opened
     tiles.opened[1] += filled.shape[0]
-    return best if best_d2 >= 0.0 else -1
+    return int(best) if best_d2 >= 0.0 else -1
 
 
 @kernel
@@ -435,14 +454,14 @@ def farthest_pair(tiles: Tiles, outermost: Ints) -> int:
 @kernel
 def home_of(place: Ints, x: int) -> int:
     """Give the tile in which record x stands, or stood when it was taken; -1 if that is long ago."""
-    return place[x] // SIZE if place[x] >= 0 else max(-1, -2 - place[x])
+    return int(place[x] // SIZE if place[x] >= 0 else max(-1, -2 - place[x]))
 
 
 @kernel
 def take_group(tiles: Tiles, X: Floats, members: Ints) -> None:
     """Take out members[0] and the free records nearest to it, which are written to the rest of `members`."""
     k = members.shape[0]
-    near_d2, near = np.empty(k), np.empty(k, np.int64)
+    near_d2, near = np.full(k, np.inf), np.full(k, NOBODY)
     nearest_from(tiles, X[members[0]], home_of(tiles.place, members[0]), near_d2, near)
     size = 1
     for x in near:  # members[0] is one of them, unless k others lie on it
@@ -453,14 +472,6 @@ def take_group(tiles: Tiles, X: Floats, members: Ints) -> None:
 
 
 @kernel
-def _one_nearest(tiles: Tiles, X: Floats, x: int | np.int64, near_d2: Floats, near: Ints) -> tuple[int, float]:
-    """Give the free record nearest to record x, other than x, and its squared distance."""
-    nearest_from(tiles, X[x], home_of(tiles.place, x), near_d2, near)  # the nearest two: one of them is not x
-    i = 1 if near[0] == x else 0
-    return near[i], near_d2[i]
-
-
-@kernel
 def take_growing_group(tiles: Tiles, X: Floats, members: Ints, size: int, gamma: float) -> int:
     """Take a group of `size`, as `take_group`, and let it grow up to all of `members` as V-MDAV does; give its size.
 
@@ -468,22 +479,22 @@ def take_growing_group(tiles: Tiles, X: Floats, members: Ints, size: int, gamma:
     nearest other free record.
     """
     take_group(tiles, X, members[:size])
-    place = tiles.place
     near_d2, near = np.empty(2), np.empty(2, np.int64)
-    closest, closest_d2 = np.empty_like(members), np.empty(members.shape[0])
-    closest[:] = -1
     while size < members.shape[0]:
-        e, d_in = np.int64(NOBODY), np.inf
-        for i in range(size):  # a member's nearest free record stays so until it is taken
-            if closest[i] < 0 or (closest[i] != NOBODY and place[closest[i]] < 0):
-                closest[i], closest_d2[i] = _one_nearest(tiles, X, members[i], near_d2, near)
-            if closest_d2[i] < d_in or (closest_d2[i] == d_in and closest[i] < e):
-                e, d_in = closest[i], closest_d2[i]
-        if e == NOBODY:
-            break
-        _, d_out = _one_nearest(tiles, X, e, near_d2, near)
-        if not d_in < gamma * d_out:
-            break
+        near_d2[:] = np.inf
+        near[:] = NOBODY
+        e, d_in, room = -1, 0.0, 1  # one list for all members; then the nearest two to e, one of which is e
+        for i in range(size + 1):
+            x = members[i] if i < size else e
+            nearest_from(tiles, X[x], home_of(tiles.place, x), near_d2[:room], near[:room])
+            if i == size - 1:
+                e, d_in, room = near[0], near_d2[0], 2
+                if e == NOBODY:
+                    return size
+                near_d2[:] = np.inf
+                near[:] = NOBODY
+        if not d_in < gamma * near_d2[1 if near[0] == e else 0]:
+            return size
         members[size] = e
         size += 1
         remove(tiles, members[size - 1 : size])

@@ -26,6 +26,8 @@ from ._jit import kernel
 FAN = 32
 NOBODY = 2**62  # stands after every record where distances are equal
 LEVELS = 8  # at most
+ENOUGH = 8  # tiles to be looked at before the next bounds are computed
+STATE = 2 * LEVELS + 3
 SLACK = 1.0 + 1e-9
 GRAIN = 1e-150  # distances below about 1e-162 vanish when squared: no bound may rely on them
 
@@ -96,13 +98,13 @@ def _promising(bound: Floats, lowest: Ints, a: int, b: int) -> int:
     best, low = np.uint64(0), NOBODY
     for i in range(w):
         if bound[at + i] == least and lowest[at + i] < low:
-            best, low = i, lowest[at + i]
-    return a + np.int64(best)
+            best, low = np.uint64(i), lowest[at + i]
+    return a + int(best)
 
 
 @kernel
-def _matters(bound: float, lowest: int, limit: float, last: int) -> bool:
-    return bound < limit or (bound == limit and lowest < last and limit < np.inf)
+def _matters(bound: float, lowest: int, limit: float, last: int | np.int64) -> bool:
+    return bound < limit or bool(bound == limit and lowest < last and limit < np.inf)
 
 
 @kernel
@@ -116,7 +118,9 @@ def next_tiles(
     q: Floats,
     shift: float,
     limit: float,
-    last: int,
+    last: int | np.int64,
+    whole: Ints,
+    own: int,
     bound: Floats,
     away: Floats,
     state: Ints,
@@ -124,21 +128,20 @@ def next_tiles(
 ) -> int:
     """Write the next tiles that may hold a record below `limit`, or at it with an index below `last`; give how many.
 
-    Asks for near tiles, or for far ones where `shift`, q's distance from the anchor, is not negative. starts[l] is the
-    first node of level l; `levels` says how many of them are used. A search begins with `begin`; it is over when the
-    number is 0. The most promising of a node's children come one by one, the rest of the tiles in it at once, in their
-    order: sorting many would cost too much, and so would a call for each.
+    Asks for near tiles, or for far ones where `shift`, q's distance from the anchor, is not negative; leaves out nodes
+    whose part, `whole`, is `own`. starts[l] is the first node of level l; `levels` says how many of them are used. A
+    search begins with `begin` and is over when nothing comes. The first few tiles come one by one, by their promise;
+    then some at once, in their order: sorting many would cost too much, and so would a call for each.
     """
-    level = state[0]
+    level, count = state[0], 0
     a, b = starts[levels - 1], starts[levels]
     descend = level < 0
     if descend:
         level = levels
-    first = 1 + q.shape[0] // 4  # more by their promise where bounds are loose
     while level < levels or descend:
         if descend:
             level -= 1
-            state[3 * level + 2], state[3 * level + 3], state[3 * level + 4] = a, b, 0
+            state[2 * level + 3], state[2 * level + 4] = a, b
             if level == 0:
                 if shift < 0.0:
                     bound_near(box, a, q, bound, a, b)
@@ -152,34 +155,40 @@ def next_tiles(
             else:
                 bound_far(upper, a - starts[1], q, shift, bound, a, b)
             descend = False
-        a, b, turn = state[3 * level + 2], state[3 * level + 3], state[3 * level + 4]
-        state[3 * level + 4] += 1
-        if turn < first or level > 0:
-            v = _promising(bound, lowest, a, b)
-            if not _matters(bound[v], lowest[v], limit, last):
-                level += 1
-                continue
-            bound[v] = np.inf
-            if level == 0:
-                state[0], batch[0] = 0, v
-                return 1
-            a = starts[level - 1] + (v - starts[level]) * FAN
-            b = min(starts[level], a + FAN)
-            descend = True
+            if own >= 0:
+                for v in range(np.uint64(a), np.uint64(b)):
+                    if whole[v] == own:
+                        bound[v] = np.inf
+        a, b = state[2 * level + 3], state[2 * level + 4]
+        if level == 0 and state[2] == 0:
+            level = 1
+            for v in range(np.uint64(a), np.uint64(b)):
+                batch[count] = v
+                count += _matters(bound[v], lowest[v], limit, last)
+            if count >= ENOUGH:
+                break
             continue
-        level += 1
-        count = 0
-        for v in range(np.uint64(a), np.uint64(b)):
-            batch[count] = v
-            count += _matters(bound[v], lowest[v], limit, last)
-        if count:
-            state[0] = level
-            return count
-    return 0
+        v = _promising(bound, lowest, a, b)
+        if not _matters(bound[v], lowest[v], limit, last):
+            level += 1
+            continue
+        bound[v] = np.inf
+        if level == 0:
+            batch[0], count = v, 1
+            state[2] -= 1
+            break
+        a = starts[level - 1] + (v - starts[level]) * FAN
+        b = min(starts[level], a + FAN)
+        descend = True
+    state[0] = level
+    return count
 
 
 @kernel
-def begin(state: Ints, home: int) -> None:
-    """Begin a search. The caller has looked at tile `home` already, if that is not -1."""
-    state[0] = -1
-    state[1] = home
+def begin(state: Ints, home: int, p: int) -> None:
+    """Begin a search in p columns. The caller has looked at tile `home` already, if that is not -1.
+
+    The state is its level, the home, how many tiles are still to come by their promise and, at each level, the
+    children of the node opened there, from the first to the last one's successor.
+    """
+    state[0], state[1], state[2] = -1, home, 0 if home >= 0 and p < 8 else 1 + p // 4
