@@ -80,9 +80,17 @@ class ArrowTable:
             if name in masked:
                 arrays.append(masked[name])
             else:
-                kept = self.arrow(name).take(take)
+                kept = _taken(self.arrow(name), take)
                 arrays.append(_used_levels(kept) if fewer and pa.types.is_dictionary(kept.type) else kept)
         return pa.Table.from_arrays(arrays, names=list(names))
+
+
+def _taken(array: Any, rows: Any) -> Any:
+    """Rows of an array; those of views of texts, which pyarrow does not take, by way of texts."""
+    import pyarrow as pa
+
+    plain = {"string_view": pa.large_string(), "binary_view": pa.large_binary()}.get(str(array.type))
+    return array.take(rows) if plain is None else array.cast(plain).take(rows).cast(array.type)
 
 
 def _used_levels(array: Any) -> Any:
@@ -138,19 +146,26 @@ class FrameTable:
         if len(rows) < self.records and native is not None:
             native = _without_levels(native)
         changed = nw.DataFrame.from_arrow(pa.table(dict(masked)), backend=self._frame.implementation)
-        columns = {n: self._as_it_was(n, changed.get_column(n)) for n in masked}
+        columns = {n: self._as_it_was(n, changed.get_column(n), masked[n].type) for n in masked}
         if native is None:
             return nw.to_native(nw.from_dict(columns, backend=self._frame.implementation).select(list(names)))
         whole = nw.from_native(native).with_columns(*columns.values())
         return nw.to_native(whole.select(list(names)))
 
-    def _as_it_was(self, name: str, series: Any) -> Any:
-        """A masked column in the type it had, where that holds the new values and nothing more."""
+    def _as_it_was(self, name: str, series: Any, kind: Any) -> Any:
+        """A masked column, of this Arrow type, in the type it had, where that holds the new values and nothing more."""
+        import pyarrow as pa
+
         new, old = nw.to_native(series), nw.to_native(self._frame.get_column(name))
-        was, now = self._frame.schema[name], series.dtype
-        if (was.is_integer() and now.is_float()) or isinstance(was, (nw.Enum, nw.Object)):
+        was = self._frame.schema[name]
+        if (was.is_integer() and pa.types.is_floating(kind)) or isinstance(was, nw.Object):
             return series
         try:
+            if isinstance(was, nw.Enum) and hasattr(new, "cast"):  # polars: the categories are its type
+                used = set(series.drop_nulls().cast(nw.String).to_list())
+                return nw.from_native(
+                    new.cast(type(old.dtype)([c for c in was.categories if c in used])), series_only=True
+                )
             new = new.astype(old.dtype) if hasattr(new, "astype") else new.cast(old.dtype)
         except Exception:
             return series  # blanked cells in a type without gaps

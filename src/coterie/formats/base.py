@@ -169,8 +169,9 @@ def privately(path: Path, write: Callable[[], None]) -> None:
         os.close(handle)
         os.chmod(path, 0o600)
         write()
-        with open(path, "rb+") as written:
-            os.fsync(written.fileno())
+        if path.is_file():  # a library that fails may take it away, and says why itself
+            with open(path, "rb+") as written:
+                os.fsync(written.fileno())
         done = True
     except OSError as error:
         reason = os.strerror(error.errno) if error.errno and error.errno > 0 else ""

@@ -143,6 +143,9 @@ def _fresh(chunk: Any, name: str) -> Any:
 
     if isinstance(chunk, pa.ExtensionArray):
         return pa.ExtensionArray.from_storage(chunk.type, _fresh(chunk.storage, name))
+    views = {"string_view": pa.large_string(), "binary_view": pa.large_binary()}  # which pyarrow does not take from
+    if str(chunk.type) in views:
+        return _fresh(chunk.cast(views[str(chunk.type)]), name).cast(chunk.type)
     if not pa.types.is_nested(chunk.type):
         return chunk.take(pa.array(np.arange(len(chunk))))
     # below a null of a record with parts, the parts would be copied

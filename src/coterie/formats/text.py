@@ -352,6 +352,8 @@ def _float_text(name: str, column: Any) -> Any:
     import pyarrow as pa
     import pyarrow.compute as pc
 
+    if column.type == pa.float16():
+        column = column.cast(pa.float32())
     if pc.any(pc.is_inf(column)).as_py():
         raise CoterieError("Numbers must be finite.", f"infinite ones in column '{name}'")
     column = pc.if_else(pc.is_nan(column), pa.scalar(None, column.type), column)

@@ -42,10 +42,21 @@ def read(name: str, array: Any, rule: Any, decimal: str = ".") -> Typed:
     """
     assert rule.kind is not None
     try:
-        return _READERS[rule.kind](name, as_array(array), rule, decimal)
+        plain, back = _plain(as_array(array))
+        typed = _READERS[rule.kind](name, plain, rule, decimal)
+        return typed if back is None else typed._replace(write=lambda numbers: typed.write(numbers).cast(back))
     except CoterieError:
         raise
     except Exception:  # whose own words may quote a value
         wrong = type(array).__name__
     del array
     raise CoterieError(f"The column '{name}' cannot be read as {rule.kind}.", wrong, "is its kind right?")
+
+
+def _plain(array: Any) -> tuple[Any, Any]:
+    """A column in a type that pyarrow can count and sort, and the type to come back to; None if it is the same."""
+    import pyarrow as pa
+
+    if not getattr(pa.types, "is_string_view", lambda _: False)(array.type):  # since pyarrow 16
+        return array, None
+    return array.cast(pa.large_string()), array.type

@@ -106,13 +106,15 @@ def _plain(x: float, decimals: int | None, decimal: str) -> str:
 
 def _decimals(numbers: Floats, kind: Any) -> Any:
     """Decimals of the column's own precision and scale."""
-    from decimal import Decimal
+    from decimal import Decimal, localcontext
 
     import pyarrow as pa
 
-    unit = Decimal(1).scaleb(-kind.scale)
     values, which = np.unique(numbers, return_inverse=True)
-    exact = [None if np.isnan(v) else Decimal(float(v)).quantize(unit) for v in values]
+    with localcontext() as context:
+        context.prec = 400  # the digits of any float and any decimal; 28 would not do
+        unit = Decimal(1).scaleb(-kind.scale)
+        exact = [None if np.isnan(v) else Decimal(float(v)).quantize(unit) for v in values]
     return pa.array(exact, kind).take(
         array_of(which.reshape(-1).astype(np.int64), np.zeros(len(which), bool), pa.int64())
     )

@@ -38,7 +38,7 @@ def is_text(kind: Any) -> bool:
     """Whether an Arrow type is one of texts."""
     import pyarrow as pa
 
-    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind))
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
 
 
 def floats_of(array: Any) -> Floats:

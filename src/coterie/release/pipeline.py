@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -94,7 +95,7 @@ def protect(table: Any, recipe: Recipe | str | Path | Mapping[str, Any], *, prog
         weights=before.weights,
         grouped=tuple(grouped),
         strata=int(strata.max()) + 1,
-        gaps={n: source.arrow(n).null_count for n in source.table.names if n not in before.columns},
+        gaps=_other_gaps(source, recipe),
         input_sha256=source.sha256,
     )
     return Release(data, recipe, verdict, story, source.format, source.suffix)
@@ -288,6 +289,15 @@ def _noisy(column: Column, step: float, noise: float, grouped: list[Grouped], rn
     numbers = column.numbers + np.where(constant, rng.normal(0.0, 1.0, len(constant)) * spread, 0.0)
     numbers = np.where(constant & (step == 1.0), np.rint(numbers), numbers)
     return Column(column.name, column.kind, numbers + 0.0, column.categories)
+
+
+def _other_gaps(source: Opened, recipe: Recipe) -> dict[str, int]:
+    """Missing values of columns that are kept as they are; of objects of all sorts, nobody knows."""
+    gaps = {}
+    for name in recipe.of_role("other"):
+        with suppress(CoterieError):
+            gaps[name] = source.arrow(name).null_count
+    return gaps
 
 
 def _table(source: Opened, before: _Before, after: Mapping[str, Column], rows: Ints, recipe: Recipe) -> Any:

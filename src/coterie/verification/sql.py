@@ -113,13 +113,19 @@ def _number(guard: Guard) -> str:
 
 
 def _moment(guard: Guard) -> str:
-    """Microseconds. DuckDB drops the offset of a text, so that one with an offset must not get through."""
+    """Microseconds, in universal time where there is an offset: DuckDB drops it, so that it is counted here."""
     if guard.format is not None:
         return f"epoch_us(try_strptime(v, {literal(guard.format)})::TIMESTAMP)"
-    time = "[0-9]{1,2}:[0-9]{2}(:[0-9]{2}([.][0-9]{1,6})?)?"
+    time = "[0-9]{1,2}:[0-9]{2}(:[0-9]{2}([.][0-9]{1,9})?)?"
     day = "[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}"
+    zone = "([+-])([0-9]{2}):?([0-9]{2})?"
+    place, hours, minutes = (f"regexp_extract(v, '^(.*){zone}$', {i})" for i in (1, 3, 4))
+    away = f"(60 * {hours}::BIGINT + coalesce(TRY_CAST({minutes} AS BIGINT), 0)) * 60000000"
+    sign = f"CASE WHEN regexp_extract(v, '^(.*){zone}$', 2) = '-' THEN -1 ELSE 1 END"
     return (
-        f"CASE WHEN regexp_full_match(v, '{day}([ T]{time}Z?)?') THEN epoch_us(TRY_CAST(v AS TIMESTAMP)) "
+        f"CASE WHEN regexp_full_match(v, '{day}[ T]{time}{zone}') "
+        f"THEN epoch_us(TRY_CAST({place} AS TIMESTAMP)) - ({sign}) * {away} "
+        f"WHEN regexp_full_match(v, '{day}([ T]{time}Z?)?') THEN epoch_us(TRY_CAST(v AS TIMESTAMP)) "
         f"WHEN regexp_full_match(v, '{time}') "
         "THEN epoch_us(TRY_CAST(CASE WHEN length(v) > 5 THEN v ELSE v || ':00' END AS TIME)) END"
     )
