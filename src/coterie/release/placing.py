@@ -8,7 +8,7 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from ..errors import CoterieError
@@ -20,7 +20,8 @@ def check_place(folder: Path, force: bool) -> None:
     folder = folder.absolute()
     if not folder.parent.is_dir():
         raise CoterieError("The place of the bundle must exist.", f"'{folder.parent}'", "create that folder first.")
-    if not os.access(folder.parent, os.W_OK | os.X_OK):
+    effective = os.access in os.supports_effective_ids
+    if not os.access(folder.parent, os.W_OK | os.X_OK, effective_ids=effective):
         raise CoterieError("The place of the bundle must be writable.", f"'{folder.parent}'")
     if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
         raise CoterieError("The bundle is a folder.", f"'{folder}', which is something else")
@@ -112,7 +113,8 @@ def into_place(stage: Path, folder: Path, force: bool, public: set[str]) -> None
         check_place(folder, force)
         if not _exchanged(stage, folder):
             _replace(stage, folder)
-    _sync(folder.parent)
+    with suppress(OSError):  # it is there, whole and checked; only a loss of power could still undo it
+        _sync(folder.parent)
 
 
 def _exchanged(stage: Path, folder: Path) -> bool:
@@ -132,11 +134,12 @@ def _exchanged(stage: Path, folder: Path) -> bool:
 def _replace(stage: Path, folder: Path) -> None:
     """Put the old folder aside, the new one in its place; whatever fails in between brings the old one back."""
     old = _new(folder, "old")
-    os.rename(folder, old / "bundle")
     try:
+        os.rename(folder, old / "bundle")
         os.rename(stage, folder)
     except BaseException:
-        os.rename(old / "bundle", folder)
+        if not folder.exists():
+            os.rename(old / "bundle", folder)
         raise
     finally:
         shutil.rmtree(old, ignore_errors=True)
