@@ -18,9 +18,7 @@ _Quiet = Annotated[bool, typer.Option("--quiet", help="Print nothing on stderr b
 _Names = Optional[str]  # noqa: UP045
 _Read = Annotated[
     Optional[list[str]],  # noqa: UP045
-    typer.Option(
-        "--read", help="How a file is read: NAME=VALUE, such as encoding=cp1252, missing=NA; repeatable."
-    ),
+    typer.Option("--read", help="How a file is read: NAME=VALUE, such as encoding=cp1252, missing=NA; repeatable."),
 ]
 _Quasi = Annotated[_Names, typer.Option(help="The quasi-identifiers, with commas between.")]
 _Confidential = Annotated[_Names, typer.Option(help="The confidential columns, which are kept and guarded.")]

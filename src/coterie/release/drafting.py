@@ -74,4 +74,4 @@ def recipe_to_look(
 
 def _looks(table: Any, options: Mapping[str, Any] | None = None) -> dict[str, Look]:
     source = open_source(table, options or {})
-    return {name: look(source.table.arrow(name), source.decimal) for name in source.table.names}
+    return {name: look(source.arrow(name), source.decimal) for name in source.table.names}
