@@ -134,10 +134,15 @@ class FreeRecords:
 
     def _fill(self) -> None:
         """Put the free records, in their order, into new tiles."""
+        t = max(1, -(-self._free // tiles.SIZE))  # one empty tile where nobody is left
+        self._put(np.minimum(np.arange(t + 1) * tiles.SIZE, self._free))
+
+    def _put(self, first: Ints) -> None:
+        """Put the free records from the first of each tile to that of the next into new tiles."""
         p = self.X.shape[1]
         # Below so many, the ranks close: early where searches open many tiles, so that few places are empty
         self._full = self._free // 2 if 0.0 < self._opened < 0.05 else 4 * self._free // 5
-        starts = levels(max(1, -(-self._free // tiles.SIZE)))  # one empty tile where nobody is left
+        starts = levels(len(first) - 1)
         t, nodes = int(starts[1]), int(starts[-1])
         self.tiles = tiles.Tiles(
             values=np.empty((t, p + 2, tiles.SIZE)),
@@ -160,7 +165,7 @@ class FreeRecords:
             opened=np.zeros(2, np.int64),
             levels=len(starts) - 1 if self._opened <= LOOSE else 1,
         )
-        tiles.fill(self.tiles, self.X, self._order)
+        tiles.fill(self.tiles, self.X, self._order, first)
 
 
 def levels(count: int) -> Ints:

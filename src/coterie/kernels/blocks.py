@@ -6,7 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._jit import kernel
-from .tiles import NOBODY, SIZE, Tiles, distance_to_boxes, distances
+from .tiles import SIZE, Tiles, distance_to_boxes, distances
+from .tree import NOBODY
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

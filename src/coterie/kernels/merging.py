@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from ._jit import kernel
 from .guards import Watch, lack
-from .tiles import NOBODY, SIZE, distance_to_boxes, distances
+from .tiles import SIZE, distance_to_boxes, distances
+from .tree import NOBODY
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -7,7 +7,8 @@ from numpy.typing import NDArray
 
 from ._jit import kernel
 from .guards import Watch, lack
-from .tiles import NOBODY, SIZE, Tiles, distance_to_boxes, distances, nearest
+from .tiles import SIZE, Tiles, distance_to_boxes, distances, nearest
+from .tree import NOBODY
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

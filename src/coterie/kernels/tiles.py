@@ -113,13 +113,13 @@ def _climb_everywhere(tiles: Tiles) -> None:
 
 
 @kernel
-def fill(tiles: Tiles, X: Floats, order: Ints) -> None:
-    """Put the records into tiles, SIZE after SIZE of this order."""
+def fill(tiles: Tiles, X: Floats, order: Ints, first: Ints) -> None:
+    """Put the records into tiles: order[first[t]:first[t + 1]], at most SIZE of them, into tile t."""
     values, record, filled, box, place = tiles.values, tiles.record, tiles.filled, tiles.box, tiles.place
     anchor, centre, shadow, scale = tiles.anchor, tiles.centre, tiles.shadow, tiles.scale
     p = X.shape[1]
     for t in range(filled.shape[0]):
-        inside = order[t * SIZE : (t + 1) * SIZE]
+        inside = order[first[t] : first[t + 1]]
         filled[t] = inside.shape[0]
         lowest = NOBODY
         for j in range(p):

@@ -45,25 +45,10 @@ class FreeBlocks(FreeRecords):
 
     def _fill(self) -> None:
         """Put the free records into new tiles, block after block."""
-        p = self.X.shape[1]
-        self._full = 4 * self._free // 5
         self._order = self._order[np.argsort(self._block[self._order], kind="stable")]
         sizes = np.bincount(self._block[self._order], minlength=int(self._block.max()) + 1)
         needed = np.maximum(1, -(-sizes // tiles.SIZE))
         self._starts = np.concatenate(([0], np.cumsum(needed)))
         t = int(self._starts[-1])
         within = (np.arange(t) - np.repeat(self._starts[:-1], needed)) * tiles.SIZE
-        starts = np.append(within + np.repeat(np.cumsum(sizes) - sizes, needed), self._free)
-        self.tiles = tiles.Tiles(
-            values=np.empty((t, p + 2, tiles.SIZE)),
-            record=np.empty((t, tiles.SIZE), np.int64),
-            filled=np.empty(t, np.int64),
-            box=np.empty((2, p + 2, t)),
-            place=np.full(len(self.X), -1),
-            anchor=self.X[self._order].mean(axis=0) if self._free else np.zeros(p),
-            centre=np.empty((p, t)),
-            shadow=np.empty((t, p, tiles.SIZE), np.float32),
-            scale=self._scale,
-            digits=self._digits,
-        )
-        tiles.fill(self.tiles, self.X, self._order, starts)
+        self._put(np.append(within + np.repeat(np.cumsum(sizes) - sizes, needed), self._free))
