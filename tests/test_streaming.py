@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import json
+import shutil
+import subprocess
+import sys
 import tempfile
+import time
 from pathlib import Path
 
 import numpy as np
@@ -190,3 +194,27 @@ def test_limits_as_people_write_them(tmp_path):
         bytes_of("much")
     assert needed(saved(tmp_path, "parquet", table())) > 0
     assert needed(Path("x.feather")) == 0
+
+
+def test_killed_at_any_moment(tmp_path):
+    """There is the whole bundle or none, and the next run succeeds and clears what was left."""
+    path = saved(tmp_path, "parquet", table())
+    place = tmp_path / "place"
+    place.mkdir()
+    code = (
+        "import sys; from coterie.release.streaming import protect_file; print('ready', flush=True);"
+        f"protect_file({str(path)!r}, {recipe()!r}, {str(place / 'out')!r}, memory=1 << 30, rows=900)"
+    )
+    for delay in (0.05, 0.3, 0.6, 1.0, 1.5):
+        run = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE)
+        run.stdout.readline()
+        time.sleep(delay)
+        run.kill()
+        run.wait()
+        run.stdout.close()
+        if (place / "out").exists():
+            assert verify(place / "out").ok
+            shutil.rmtree(place / "out")
+    protect_file(path, recipe(), place / "out", memory=GB, rows=900)
+    assert [p.name for p in place.iterdir()] == ["out"]
+    assert verify(place / "out").ok

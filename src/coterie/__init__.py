@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from .release.pipeline import protect
     from .release.release import Release
     from .release.replaying import replay
+    from .release.streaming import protect_file
     from .result import Result
     from .verification import Verdict
 
@@ -43,6 +44,7 @@ _HOME = {
     "methods": "partition",
     "microaggregate": "partition",
     "protect": "release.pipeline",
+    "protect_file": "release.streaming",
     "refine": "partition",
     "replay": "release.replaying",
     "verify": "release.checking",
@@ -66,6 +68,7 @@ __all__ = [
     "methods",
     "microaggregate",
     "protect",
+    "protect_file",
     "refine",
     "replay",
     "verify",
