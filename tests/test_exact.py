@@ -65,13 +65,13 @@ def test_a_dive_gives_a_partition_and_leaves_no_trace(k):
         relaxation.run(Limits(), np.inf, 300)
         for part in (0.3, 0.05):
             before = relaxation.master.solve().value
-            groups = Diving(problem.X, k, relaxation.master, Limits(), part).run()
+            groups = Diving(problem.X, k, relaxation.master, Limits(), part, np.inf).run()
             assert relaxation.master.solve().value >= relaxation.bound * (1 - 1e-9)
             assert relaxation.master.solve().value <= before * (1 + 1e-6) + 1e-2 * before  # more cuts
             if groups is not None:
                 assert np.array_equal(np.sort(groups[groups >= 0]), np.arange(90))
                 assert ((groups >= 0).sum(axis=1) >= k).all()
-        assert Diving(problem.X, k, relaxation.master, Stopping(0), 0.1).run() is None
+        assert Diving(problem.X, k, relaxation.master, Stopping(0), 0.1, np.inf).run() is None
 
 
 @needs_casc

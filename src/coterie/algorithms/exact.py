@@ -11,16 +11,17 @@ from numpy.typing import NDArray
 from ..progress import listening, state
 from .bounds import CLOSE, Proven, Scaled, proven, scaled, split, whole
 from .column_generation.branching import Branching
-from .column_generation.diving import Diving
+from .column_generation.diving import FINISHED, Diving
 from .column_generation.master import best_partition, group_costs
 from .column_generation.relaxation import Relaxation
 from .limits import Limits
+from .mdav import mdav
 from .refine import refine
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-_FIXED = (0.05, 0.2)  # dives: the part of the groups that is fixed at a time
+_FIXED = (0.15, 0.05)  # dives: the part of the groups that is fixed at a time
 _NARROW, _NARROW_NODES = (
     (0.5, 0.25, 0.1, 0.03),
     100,
@@ -114,11 +115,20 @@ class _Search:
 
     def _dive(self, relaxation: Relaxation, part: float) -> None:
         """Dive for a partition, and search around it: the best one, or the one that was found."""
-        found = Diving(self._problem.X, self._k, relaxation.master, self._limits, part).run()
+        dive = Diving(self._problem.X, self._k, relaxation.master, self._limits, part, self._value)
+        small = len(self._problem.X) <= 2 * FINISHED  # no deeper
+        found = dive.run(None if small else self._finish)
         if found is not None:
             self._take(found)
             self._refine("quick")
             relaxation.master.add(self._groups)
+
+    def _finish(self, X: Floats) -> Ints:
+        """The best partition of the last records of a dive."""
+        rng, limits = np.random.default_rng(0), self._limits
+        with listening(None):
+            start = refine(X, mdav(X, self._k), self._k, effort="quick", rng=rng, limits=limits)
+            return exact(X, self._k, rng=rng, limits=limits, start=start.labels).labels
 
     def _refine(self, effort: str) -> None:
         """Search around the best partition."""

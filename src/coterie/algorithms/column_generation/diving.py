@@ -8,6 +8,7 @@ based primal heuristics), whose every group stays in the master for what comes a
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,33 +16,36 @@ from numpy.typing import NDArray
 from ..limits import Limits
 from ..mdav import mdav
 from .bound import BELOW
-from .cuts import NO_CUTS, separate
-from .master import Master, Solution, best_partition
+from .cuts import separate
+from .master import Master, Solution
 from .pricing import Pricing
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
+FINISHED = 120  # so few records are left to others: the last fixings are the worst
 _WHOLE, _FRACTION = 1.0 - 1e-6, 1e-6
 _HALF = 0.5  # a group is fixed above that, but one at least
 _NODES = 500  # of a search
 _ROUNDS = 8  # of linear programs between two fixings
 _CUT_ROUNDS, _CUTS, _CUTS_EACH = 3, 100, 3
-_MIP_RECORDS, _MIP_NODES = 60, 200  # so few records are left to branch and cut
 
 
 class Diving:
     """A dive from the solution of a master problem, whose columns it fixes, adds to, and sets free in the end."""
 
-    def __init__(self, X: Floats, k: int, master: Master, limits: Limits, fixed: float) -> None:
-        """`fixed`: the part of the groups that may be fixed at a time."""
+    def __init__(self, X: Floats, k: int, master: Master, limits: Limits, fixed: float, below: float) -> None:
+        """`fixed`: the part of the groups that may be fixed at a time. `below`: it gives up when it can't get there."""
         self._X, self._k, self._master, self._limits, self._part = X, k, master, limits, fixed
+        self._below = below
+        self._finish: Callable[[Floats], Ints] | None = None
         self._breadth = 15 if k < 4 else 30
         self._taken: list[int] = []  # columns
         self._rest = np.arange(len(X))
 
-    def run(self) -> Ints | None:
-        """A partition's groups; None if it got stuck, or was stopped."""
+    def run(self, finish: Callable[[Floats], Ints] | None = None) -> Ints | None:
+        """A partition's groups; None if it got stuck, or was stopped. `finish` labels the last FINISHED records."""
+        self._finish = finish
         try:
             return self._run()
         finally:
@@ -50,6 +54,8 @@ class Diving:
     def _run(self) -> Ints | None:
         while not self._limits.over():
             solution = self._solve()
+            if solution.value >= self._below:
+                return None
             if not ((solution.x > _FRACTION) & (solution.x < _WHOLE)).any():
                 return self._master.groups[solution.x > _HALF]
             if not self._fix(solution):
@@ -58,9 +64,9 @@ class Diving:
                 return self._master.groups[self._taken]
             if len(self._rest) < 2 * self._k:
                 return self._with(self._rest[None]) if len(self._rest) >= self._k else None
+            if len(self._rest) <= FINISHED and self._finish is not None:
+                return self._with(self._grouped(self._finish(self._X[self._rest])))
             self._make_feasible()
-            if len(self._rest) <= _MIP_RECORDS:
-                return self._finish()
         return None
 
     def _with(self, groups: Ints) -> Ints:
@@ -127,21 +133,12 @@ class Diving:
 
     def _make_feasible(self) -> None:
         """Groups that the others can form, however bad."""
-        labels = mdav(self._X[self._rest], self._k)
+        self._master.add(self._grouped(mdav(self._X[self._rest], self._k)))
+
+    def _grouped(self, labels: Ints) -> Ints:
+        """The groups of the records that are left, by their labels."""
         groups = np.full((labels.max() + 1, self._master.groups.shape[1]), -1)
         for g in range(len(groups)):
             group = self._rest[labels == g]
             groups[g, : len(group)] = group
-        self._master.add(groups)
-
-    def _finish(self) -> Ints | None:
-        """Branch and cut among the groups of the records that are left."""
-        rest, pool = self._rest, self._master.groups
-        place = np.full(len(self._X) + 1, -2)
-        place[rest], place[-1] = np.arange(len(rest)), -1
-        local = place[pool]
-        inside = np.flatnonzero((local > -2).all(axis=1))
-        start = np.empty(0, np.int64)
-        cost = self._master.cost[inside]
-        chosen = best_partition(len(rest), local[inside], cost, NO_CUTS, start, _MIP_NODES, self._limits.over)
-        return self._with(pool[inside[chosen]]) if len(chosen) else None
+        return groups
