@@ -27,7 +27,7 @@ Mask = NDArray[np.bool_]
 _FRACTION = 1e-6
 _FIRST = 8  # columns, per record, that the linear program starts with
 _FEW, _ROUND_NODES = 8, 100  # rounding: among so many groups for each record, with so many nodes
-_CUT_ROUNDS = 4  # at a node other than the first
+_FIRST_CUT_ROUNDS, _CUT_ROUNDS = 10, 3  # at the first node, and at others
 _CUTS, _CUTS_EACH = 150, 3
 
 
@@ -123,7 +123,7 @@ class Branching:
                 self._enter(missing)
                 continue
             rounds += 1
-            if not (first or rounds <= _CUT_ROUNDS) or not self._cut(solution):
+            if rounds > (_FIRST_CUT_ROUNDS if first else _CUT_ROUNDS) or not self._cut(solution):
                 break
         return Node(allowed, bound), solution
 
