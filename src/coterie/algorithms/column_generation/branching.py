@@ -28,7 +28,7 @@ _FRACTION = 1e-6
 _FIRST = 8  # columns, per record, that the linear program starts with
 _FEW, _ROUND_NODES = 8, 100  # rounding: among so many groups for each record, with so many nodes
 _FIRST_CUT_ROUNDS, _CUT_ROUNDS = 10, 3  # at the first node, and at others
-_CUTS, _CUTS_EACH = 150, 3
+_CUTS, _CUTS_EACH, _ENOUGH_CUTS = 150, 3, 8
 
 
 class Node(NamedTuple):
@@ -130,7 +130,7 @@ class Branching:
     def _cut(self, solution: Solution) -> bool:
         """Add cuts that the solution violates, if there are any."""
         split = self._split(solution)
-        if len(split) == 0:
+        if len(split) == 0 or len(self._master.cuts) >= _ENOUGH_CUTS * self._n:
             return False
         inside = self.groups[self._at[split]]
         cuts = separate(inside, solution.x[split], self._n, _CUTS, _CUTS_EACH, self._master.known)

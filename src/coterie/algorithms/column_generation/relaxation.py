@@ -26,6 +26,7 @@ _HURRY = 2000  # nodes of a search in a hurry
 _FEW = 0.01  # so few new columns, per record: time to price exactly
 _FRACTION = 1e-6
 _CUTS, _CUTS_EACH = 150, 3  # cuts at once; of these, so many at a record
+_ENOUGH_CUTS = 4  # for each record: among few records, larger sets hardly run out
 _STUCK = 2e-6  # cuts that lift the bound by less, relative, twice, are the last
 _STALLED = 1e-5  # a round of cuts that lifts the value by less, relative, is followed by exact pricing
 
@@ -136,7 +137,7 @@ class Relaxation:
         assert self.solution is not None
         x = self.solution.x
         split = np.flatnonzero((x > _FRACTION) & (x < 1.0 - _FRACTION))
-        if len(split) == 0:
+        if len(split) == 0 or len(self.master.cuts) >= _ENOUGH_CUTS * self._n:
             return False
         known = self.master.known
         cuts = separate(self.master.groups[split], x[split], self._n, _CUTS, _CUTS_EACH, known)
