@@ -24,7 +24,7 @@ from coterie.progress import listening
 HERE = Path(__file__).parent
 NUMBERS = HERE / "results" / "least-loss.json"
 PICTURE = HERE.parent / "docs" / "pictures" / "least-loss.svg"
-PICTURED = ("census", 5)
+PICTURED = ("tarragona", 5)
 
 # data, k: loss at most, gap at most in percent (0: optimal), CPU seconds at most
 EXACT = {
