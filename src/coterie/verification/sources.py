@@ -45,6 +45,9 @@ def quietly(run: Callable[[], T], what: str, hint: str | None = None) -> T:
         raise
     except Exception as error:
         kind = type(error).__name__
+        stopped = kind == "InterruptException" or str(error) == "Query interrupted"  # so DuckDB tells of a signal
+    if stopped:
+        raise KeyboardInterrupt
     raise CoterieError(what, kind, hint)
 
 
