@@ -227,7 +227,7 @@ def test_files_of_packages(run, tmp_path, package, path, options, quasi):
     if options is None:  # a first line that names fewer columns than there are, or a comment: said, not guessed
         assert run("recipe", source)[0] == 2
         return
-    flags = [*(["--header"] if "header" in options else []), *(["--delimiter", " "] if "delimiter" in options else [])]
+    flags = [part for n, v in options.items() for part in ("--read", f"{n}={json.dumps(v) if v is True else v}")]
     code, draft, err = run("recipe", source, "-k", 2, *flags)
     assert code == 0, err
     names = list(tomllib.loads(draft)["columns"])
@@ -319,7 +319,7 @@ def test_without_a_recipe(run, patients, tmp_path):
     code, out, err = run("protect", patients, *SIMPLE, "-o", tmp_path / "out", "--seed", 3)
     assert (code, out) == (0, "")
     assert "kinds           age integer, income numeric, illness nominal" in err
-    assert "hand out data.csv and report.html" in err
+    assert "hand out data.csv" in err
     with_recipe = run("protect", patients, "--recipe", tmp_path / "out" / "recipe.toml", "-o", tmp_path / "again")
     assert with_recipe[0] == 0
     for name in ("data.csv", "recipe.toml", "verify.json"):
@@ -418,7 +418,7 @@ def test_a_draft_of_a_file_that_needs_words(run, tmp_path):
     code, _, err = run("recipe", source)
     assert code == 2
     assert "encoding" in err
-    code, draft, err = run("recipe", source, "-k", 3, "--encoding", "cp1252", "--missing", '"",k.A.')
+    code, draft, err = run("recipe", source, "-k", 3, "--read", "encoding=cp1252", "--read", "missing=k.A.")
     assert code == 0, err
     recipe = ct.Recipe.loads(draft)
     assert recipe.file.options == {"encoding": "cp1252", "missing": ["", "k.A."]}

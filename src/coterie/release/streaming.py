@@ -124,6 +124,9 @@ def protect_file(
     check_place(folder, force)
     form, names = peek(path, recipe.file.options)
     recipe.check_columns(names)
+    if len(form.details.get("missing", ())) > 1:  # a column that is kept would not keep which of them it has
+        what = "A file that is read part by part has one text that means missing."
+        raise CoterieError(what, f"{len(form.details['missing'])}", "raise the memory limit.")
     if memory < 2 * _LEAST:
         raise CoterieError(f"The memory limit must be at least {2 * _LEAST >> 20} MiB.", f"{memory >> 20} MiB")
     engine = FileEngine(path, form, names, int(_FOR_DUCKDB * (memory - _LEAST)))
