@@ -428,6 +428,31 @@ def test_signals_leave_nothing(source, tmp_path, name, code):
     assert listing(spare) == []
 
 
+def test_what_a_killed_check_left_is_cleared(saved, tmp_path, monkeypatch):
+    """A copy of the data in UTF-8 may be in it. What is new, held or not ours stays."""
+    import fcntl
+    import tempfile
+
+    spare = tmp_path / "spare"
+    spare.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(spare))
+    for name in ("coterie-check-oldolold", "coterie-check-newnewne", "coterie-check-heldheld", "coterie-test"):
+        (spare / name).mkdir(mode=0o700)
+        (spare / name / "utf8.csv").write_text("a\n1\n")
+        if "new" not in name:
+            os.utime(spare / name, (1, 1))
+    handle = os.open(spare / "coterie-check-heldheld", os.O_RDONLY)
+    fcntl.flock(handle, fcntl.LOCK_EX)
+    try:
+        assert ct.verify(saved).ok
+    finally:
+        os.close(handle)
+    assert listing(spare) == ["coterie-check-heldheld", "coterie-check-newnewne", "coterie-test"]
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "nowhere"))
+    with pytest.raises(CoterieError, match="place for temporary files"):
+        ct.verify(saved)
+
+
 # Full disks and broken writers
 
 

@@ -7,8 +7,10 @@ Columns get names by position (c0, c1, …): DuckDB would take "Age" and "age" f
 from __future__ import annotations
 
 import os
+import shutil
 import stat
 import tempfile
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -63,7 +65,7 @@ def opened(
 
     Of the `keys`, every difference must be kept; of the others, missing values of any sort are the same.
     """
-    with tempfile.TemporaryDirectory(prefix="coterie-") as private:  # nobody else may look into it
+    with _private() as private:
         path = _file(release)
         if path is not None and path.suffix.lower() in delimited.SUFFIXES:
             file = delimited.File.find(path, columns, dialect, Path(private))
@@ -81,6 +83,63 @@ def opened(
             yield connection.table(HELD), {c: f"c{j}" for j, c in enumerate(columns)}
         finally:
             connection.close()
+
+
+_PREFIX = "coterie-check-"
+_FRESH = 60.0  # seconds in which a folder may not be locked yet
+
+
+@contextmanager
+def _private() -> Iterator[str]:
+    """A folder that nobody else may look into; what checks that were killed have left is removed first."""
+    failed = None
+    try:
+        for left in Path(tempfile.gettempdir()).glob(f"{_PREFIX}????????"):
+            if _is_left(left):
+                shutil.rmtree(left, ignore_errors=True)
+        folder = tempfile.TemporaryDirectory(prefix=_PREFIX)
+    except OSError as error:
+        failed = os.strerror(error.errno) if error.errno else type(error).__name__
+    if failed is not None:
+        raise CoterieError("There must be a place for temporary files.", failed, "TMPDIR names one.")
+    with folder as private:
+        handle = _lock(Path(private))
+        try:
+            yield private
+        finally:
+            if handle is not None:
+                os.close(handle)
+
+
+def _is_left(folder: Path) -> bool:
+    """Whether a folder is ours, not new, and held by nobody."""
+    if os.name == "nt" or folder.is_symlink() or not folder.is_dir():
+        return False
+    found = folder.stat()
+    if found.st_uid != os.geteuid() or time.time() - found.st_mtime < _FRESH:
+        return False
+    handle = _lock(folder)
+    if handle is not None:
+        os.close(handle)
+    return handle is not None
+
+
+def _lock(folder: Path) -> int | None:
+    """A handle that holds a folder; None where another does, or where there are no locks."""
+    try:
+        import fcntl
+    except ImportError:  # Windows
+        return None
+    try:
+        handle = os.open(folder, os.O_RDONLY)
+    except OSError:
+        return None
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        os.close(handle)
+        return None
+    return handle
 
 
 def _complaint(release: Any, path: Path | None) -> tuple[str, str | None]:
