@@ -277,6 +277,7 @@ class Runs:
         self._process = subprocess.Popen(
             [sys.executable, "-c", ZYGOTE, str(source), str(folder), how],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+            env={**os.environ, "TMPDIR": str(source.parent)},  # what kills leave there goes with the tests
         )  # fmt: skip
 
     def run(self, after=None, delay=None):
