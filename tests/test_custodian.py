@@ -400,7 +400,7 @@ def test_verify_files(run, patients, tmp_path):
 def test_recipe(run, patients, tmp_path):
     code, draft, _ = run("recipe", patients)
     assert code == 0
-    recipe = ct.Recipe.loads(draft)
+    recipe = ct.Recipe.loads(draft.replace("draft = true", ""))
     assert recipe.columns["name"].role == "identifier"
     target = tmp_path / "draft.toml"
     code, out, err = run("recipe", patients, "-o", target)
@@ -420,10 +420,12 @@ def test_a_draft_of_a_file_that_needs_words(run, tmp_path):
     assert "encoding" in err
     code, draft, err = run("recipe", source, "-k", 3, "--read", "encoding=cp1252", "--read", "missing=k.A.")
     assert code == 0, err
-    recipe = ct.Recipe.loads(draft)
+    recipe = ct.Recipe.loads(draft.replace("draft = true", ""))
     assert recipe.file.options == {"encoding": "cp1252", "missing": ["", "k.A."]}
     assert {n: r.kind for n, r in recipe.columns.items()} == {"größe": "numeric", "wert": "integer"}
-    (tmp_path / "r.toml").write_text(draft.replace('"refuse" ', '"group" '), encoding="utf-8")
+    (tmp_path / "r.toml").write_text(
+        draft.replace("draft = true", "").replace('"refuse" ', '"group" '), encoding="utf-8"
+    )
     code, _, err = run("protect", source, "--recipe", tmp_path / "r.toml", "-o", tmp_path / "out")
     assert code == 0, err
 

@@ -249,6 +249,9 @@ def test_a_draft_is_a_recipe_that_names_every_column_and_quotes_no_value():
         "level": pa.DictionaryArray.from_arrays([0, 1, 1], pa.array(["low", "high"]), ordered=True),
     }
     text = draft({name: look(array) for name, array in table.items()}, 3)
+    with pytest.raises(RecipeError, match="for a person to decide"):
+        Recipe.loads(text)
+    text = text.replace("draft = true", "")
     assert "secretvalue" not in text
     assert "Xylo" not in text
     recipe = Recipe.loads(text)

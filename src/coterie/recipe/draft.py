@@ -124,7 +124,7 @@ def draft(looks: Mapping[str, Look], k: int, options: Mapping[str, Any] | None =
     import tomlkit
 
     lines = [
-        "# A draft: every line below is a suggestion. Look at each, change it, and remove this line.",
+        "draft = true  # every line below is a suggestion: look at each, change it, and remove this line",
         f"k = {k}",
         "# seed = …            # a number nobody can guess; else one is drawn, and kept in the release's recipe",
         '# centre = "medoid"   # release an observed record of each group instead of its mean',

@@ -224,7 +224,10 @@ class Recipe:
 def _read(document: Mapping[str, Any], mistakes: list[Mistake]) -> dict[str, Any]:
     """The fields of a recipe; mistakes are noted."""
     own = {f.name for f in fields(_Whole)}
-    known = own | {"columns", "scenarios"} | set(_SECTIONS)
+    known = own | {"columns", "draft", "scenarios"} | set(_SECTIONS)
+    if document.get("draft"):
+        what = "A draft is made of suggestions, for a person to decide."
+        mistakes.append(Mistake(("draft",), what, "draft = true", "look at every line, then remove this one."))
     for name in document:
         if name not in known:
             hint = rules.close_to(name, sorted(known)) or f"there are {', '.join(sorted(known))}."
