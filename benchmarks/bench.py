@@ -21,6 +21,8 @@ os.environ.update(OPENBLAS_NUM_THREADS="1", MKL_NUM_THREADS="1", OMP_NUM_THREADS
 import numpy as np
 
 import fresh
+import others
+import page
 import report
 import samples
 from coterie.algorithms.registry import METHODS
@@ -29,10 +31,12 @@ from numpy_mdav import ByColumn, ByProduct, numpy_mdav
 HERE = Path(__file__).resolve().parent
 K = 5
 GAMMA = 0.2
-NAMES = ("md", "mdav", "mdav1", "mdav+", "v-mdav", "mdav*")
+NAMES = ("md", "mdav", "mdav1", "mdav+", "v-mdav", "mdav*", "mu-approx", "m-d")
 SIZES = (1_000, 10_000, 50_000, 100_000)
 COLUMNS = (2, 5, 8, 13)
 QUICK = 10_000  # the largest n of a quick run
+MILLION = (("mdav", 5), ("mdav+", 5), ("v-mdav", 5), ("mdav*", 5), ("mdav", 13))  # with --million, on eia-like data
+TWINS = NAMES[:6]  # the others' twins are compared by the tests
 COMPARED_P = 8
 TWIN_SIZES = (300, 1_000)
 NUMPY_SIZES = (1_000, 10_000)
@@ -53,12 +57,19 @@ def main():
     results["twins"] = list(_against_twins(args))
     results["numpy_mdav"] = list(_against_numpy(args.repeat)) if "mdav" in args.methods else []
     results["grid"] = list(_grid(args))
+    if args.million:
+        results["grid"] += list(_million())
+    results["memory"] = list(_memory(args)) if not args.quick else []
+    results["others"] = list(others.measure(_progress, args.quick))
+    results["exponents"] = page.exponents(results["grid"])
+    results["cliffs"] = page.cliffs(results["grid"])
     results["star_ratios"] = report.star_ratios(results["grid"])
     results["targets"] = report.targets(results)
     _progress("")
     args.out.parent.mkdir(parents=True, exist_ok=True)
     args.out.write_text(json.dumps(results, indent=2, ensure_ascii=False) + "\n")
     report.show(results)
+    print(f"The page: {page.write(results, args.out)}")
 
 
 def _arguments():
@@ -66,6 +77,7 @@ def _arguments():
     parser.add_argument("--quick", action="store_true", help="n <= 10,000 (md 1,000), small twins, no memory")
     parser.add_argument("--methods", type=_list_of(NAMES), help=f"of {','.join(NAMES)}; all")
     parser.add_argument("--n", type=_integers, help="numbers of records")
+    parser.add_argument("--million", action="store_true", help="eia-like data of 1,000,000 records as well")
     parser.add_argument("--p", type=_integers, default=COLUMNS, help="numbers of columns")
     parser.add_argument("--data", type=_list_of(samples.KINDS), default=samples.KINDS, help=",".join(samples.KINDS))
     parser.add_argument("--repeat", type=int, default=3, help="runs of which the best counts; long ones: fewer")
@@ -102,17 +114,20 @@ def _progress(text):
 
 def _warm_up(methods):
     """Compile, or load what was compiled, before any clock runs."""
-    for method in methods:
-        _progress(f"compiling {method}")
+    for name in methods:
+        _progress(f"compiling {name}")
         for n in (200, 2_500):  # some methods have kernels for large data alone
-            _method(method)(samples.sample("normal", n, 3))
+            method(name)(samples.sample("normal", n, 3))
 
 
-def _method(name):
-    """The method as a function of the data alone that gives labels."""
+def method(name):
+    """The method of this name as a function of the data alone that gives labels."""
     function = METHODS[name].load()
     if name == "v-mdav":
         return lambda X: function(X, K, gamma=GAMMA, loss=None).labels
+    if name == "mu-approx":
+        own = METHODS[name].check({}) | {"loss": lambda _: 0.0}
+        return lambda X: function(X, K, rng=np.random.default_rng(0), **own).labels
     return lambda X: function(X, K)
 
 
@@ -130,23 +145,47 @@ def _twins():
 
 
 def _grid(args):
-    cells = list(product(args.data, args.n, args.p))
+    cells = [c for c in product(args.data, args.n, args.p) if c[0] not in samples.ADVERSARIAL or _asked_of(*c)]
     for i, (kind, n, p) in enumerate(cells, 1):
         asked = [m for m in args.methods if m != "md" or args.largest_md is None or n <= args.largest_md]
-        functions = [_method(m) for m in asked]
+        functions = [method(m) for m in asked]
         timings = _race(functions, samples.sample(kind, n, p), args.repeat, f"{i} of {len(cells)}: {kind}, {n:,} x {p}")
-        for method, timing in zip(asked, timings, strict=True):
-            yield {"method": method, "data": kind, "n": n, "p": p, "seconds": timing.best, "runs": timing.runs}
+        for name, timing in zip(asked, timings, strict=True):
+            yield {"method": name, "data": kind, "n": n, "p": p, "seconds": timing.best, "runs": timing.runs}
+
+
+def _asked_of(_, n, p):
+    """Adversarial data: enough to see a cliff."""
+    return n >= QUICK and p in (5, 13)
+
+
+def _million():
+    for name, p in MILLION:
+        X = samples.sample("eia-like", 1_000_000, p)
+        timing = _race([method(name)], X, 1, f"{name}, eia-like, 1,000,000 x {p}")[0]
+        yield {"method": name, "data": "eia-like", "n": len(X), "p": p, "seconds": timing.best, "runs": timing.runs}
+
+
+def _memory(args):
+    """Peaks of new processes, on normal data in the most columns asked for."""
+    sizes = [n for n in args.n if n >= QUICK] + [1_000_000] * args.million
+    for name, n in product([m for m in args.methods if m in ("mdav", "mdav+", "mdav*")], sizes):
+        p = max(args.p)
+        if n >= 1_000_000 and name != "mdav":
+            continue
+        kind = "eia-like" if n >= 1_000_000 else "normal"
+        _progress(f"memory of {name}, {kind}, {n:,} x {p}")
+        yield {"method": name, "data": kind, "n": n, "p": p, "bytes": fresh.peak(name, kind, n, p)}
 
 
 def _against_twins(args):
     """Each method beside its twin, where the twin takes about a second at most."""
     sizes = TWIN_SIZES[:1] if args.quick else TWIN_SIZES
-    for kind, n, method in product(args.data, sizes, args.methods):
-        if method == "md" and n > TWIN_SIZES[0]:
+    for kind, n, name in product(args.data, sizes, [m for m in args.methods if m in TWINS]):
+        if name == "md" and n > TWIN_SIZES[0]:
             continue
         X = samples.sample(kind, n, COMPARED_P)
-        yield _compared(method, kind, X, _twin(method), args.repeat)
+        yield _compared(name, kind, X, _twin(name), args.repeat)
 
 
 def _against_numpy(repeat):
@@ -157,14 +196,14 @@ def _against_numpy(repeat):
         yield found | {"by": store.name}
 
 
-def _compared(method, kind, X, other, repeat):
+def _compared(name, kind, X, other, repeat):
     """Time two functions on the same data; stop everything if they do not find the same groups."""
     n, p = X.shape
-    what = f"{method}, {kind}, {n:,} x {p}"
-    fast, slow = _race([_method(method), other], X, repeat, f"{what}, against a slow version")
+    what = f"{name}, {kind}, {n:,} x {p}"
+    fast, slow = _race([method(name), other], X, repeat, f"{what}, against a slow version")
     if not np.array_equal(_renumbered(fast.labels), _renumbered(slow.labels)):
         raise SystemExit(f"{what}: the groups are not those of the slow version.")
-    return {"method": method, "data": kind, "n": n, "p": p, "seconds": fast.best, "other": slow.best}
+    return {"method": name, "data": kind, "n": n, "p": p, "seconds": fast.best, "other": slow.best}
 
 
 def _renumbered(labels):

@@ -15,21 +15,33 @@ from pathlib import Path
 
 import numpy as np
 
+# arguments: method, data, n, p
 _PEAK = """
 import resource, sys
 import numpy as np
-from coterie.algorithms.mdav import mdav
+import bench, samples
 
 def peak():
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
 
-rng = np.random.default_rng(0)
-mdav(rng.standard_normal((200, 13)), 5)
-X = rng.standard_normal((100_000, 13))
+method, kind, n, p = sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
+function = bench.method(method)
+for few in (200, 2_500):
+    function(samples.sample("normal", few, p))
+X = np.random.default_rng(0).standard_normal((n, p)) if kind == "normal" else samples.sample(kind, n, p)
 before = peak()
-mdav(X, 5)
+function(X)
 print(peak() - before)
 """
+
+
+def peak(method, kind, n, p):
+    """The memory in bytes that a method takes above what the process took before, its input included.
+
+    What the making of the input left free is used first: a lower bound for data other than normal.
+    """
+    command = (sys.executable, "-c", _PEAK, method, kind, str(n), str(p))
+    return int(_run(command, os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}))
 
 
 def measure(progress, repeat, with_memory):
@@ -45,9 +57,9 @@ def measure(progress, repeat, with_memory):
         out[name] = _best(command, repeat)
     with tempfile.TemporaryDirectory() as folder:
         out |= _first_and_second(Path(folder), progress, repeat)
-        if with_memory:
-            progress("memory of mdav, 100,000 x 13")
-            out["peak memory of mdav, 100000 x 13"] = int(_run((*python, _PEAK), _with_cache(folder)))
+    if with_memory:
+        progress("memory of mdav, 100,000 x 13")
+        out["peak memory of mdav, 100000 x 13"] = peak("mdav", "normal", 100_000, 13)
     return out
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import coterie as ct
-from coterie.algorithms import free, mdav, vmdav
+from coterie.algorithms import free, mdav, mdav_star, vmdav
 from coterie.algorithms.limits import Limits
 from coterie.algorithms.registry import METHODS, Found
 from coterie.measures import loss
@@ -42,22 +42,32 @@ def test_every_method_but_auto_has_a_twin():
     assert set(TWINS) == set(METHODS) - {"auto"}  # that of exact tries all partitions
 
 
+@pytest.fixture(params=[2000, 0], ids=["scan", "tiles"])
+def small(request, monkeypatch):
+    """Small tables are scanned; the kernels for large ones must give the same groups."""
+    for module in (mdav, vmdav, mdav_star):
+        monkeypatch.setattr(module, "SMALL", request.param)
+
+
+@pytest.mark.usefixtures("small")
 @pytest.mark.parametrize("name", PLAIN)
 @given(problem=problems())
-@settings(max_examples=250)
+@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_same_partition_as_the_literal_twin(name, problem):
     X, k = problem
     np.testing.assert_array_equal(run(name, X, k), numbered(TWINS[name](X, k)))
 
 
+@pytest.mark.usefixtures("small")
 @given(problem=problems(), gamma=st.sampled_from([0.0, 0.1, 0.2, 0.7, 1.0, 1.1, 2.0, 100.0]))
-@settings(max_examples=250)
+@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_v_mdav_is_its_twin_for_every_gamma(problem, gamma):
     X, k = problem
     np.testing.assert_array_equal(run("v-mdav", X, k, gamma=gamma), numbered(TWINS["v-mdav"](X, k, gamma)))
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("small")
 @pytest.mark.parametrize("name", ["mdav", "mdav1", "mdav+", "v-mdav", "mdav*", "md"])
 @given(
     kind=st.sampled_from(KINDS),
@@ -66,7 +76,7 @@ def test_v_mdav_is_its_twin_for_every_gamma(problem, gamma):
     k=st.integers(2, 40),
     seed=st.integers(0, 9**9),
 )
-@settings(max_examples=25)
+@settings(max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_same_partition_where_bounds_decide(name, kind, n, p, k, seed):
     """More than one tile, so that some stay closed."""
     X = table(kind, max(n if name != "md" else min(n, 110), 2 * k), p, seed)
@@ -74,20 +84,14 @@ def test_same_partition_where_bounds_decide(name, kind, n, p, k, seed):
     np.testing.assert_array_equal(run(name, X, k, **own), numbered(TWINS[name](X, k, *own.values())))
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_mdav_compiled_as_one_is_mdav_step_by_step(kind, monkeypatch):
-    X = table(kind, 2500, 4, seed=3)
-    compiled = run("mdav", X, 4)
-    monkeypatch.setattr(mdav, "SMALL", len(X))
-    np.testing.assert_array_equal(run("mdav", X, 4), compiled)
-
-
-@pytest.mark.parametrize(("name", "own"), [("mdav1", {}), ("mdav+", {}), ("v-mdav", {"gamma": 0.5})])
+@pytest.mark.parametrize(
+    ("name", "own"), [("mdav", {}), ("mdav1", {}), ("mdav+", {}), ("v-mdav", {"gamma": 0.5}), ("mdav*", {})]
+)
 @pytest.mark.parametrize("kind", KINDS)
 def test_methods_compiled_as_one_are_those_step_by_step(name, own, kind, monkeypatch):
     X = table(kind, 2500, 3, seed=4)
     compiled = run(name, X, 4, **own)
-    for module in (mdav, vmdav):
+    for module in (mdav, vmdav, mdav_star):
         monkeypatch.setattr(module, "SMALL", len(X))
     np.testing.assert_array_equal(run(name, X, 4, **own), compiled)
 
@@ -108,6 +112,7 @@ def tiny(n, scale, seed=0):
     return np.random.default_rng(seed).standard_normal((n, 1)) * scale
 
 
+@pytest.mark.usefixtures("small")
 @pytest.mark.parametrize("name", ["md", "mdav", "mdav1", "mdav+", "mdav*"])
 @pytest.mark.parametrize(
     "X",
@@ -126,6 +131,7 @@ def test_distances_at_the_edge_of_what_a_double_holds(name, X):
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("small")
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("name", ["mdav", "mdav1", "mdav+", "mdav*"])
 def test_same_partition_over_many_tiles(name, kind):
@@ -135,6 +141,7 @@ def test_same_partition_over_many_tiles(name, kind):
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("small")
 @pytest.mark.parametrize("kind", KINDS)
 def test_v_mdav_and_md_over_many_tiles(kind):
     X = table(kind, 300, 3, seed=6)

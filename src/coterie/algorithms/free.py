@@ -7,13 +7,14 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from ..kernels import exact_sum, growth, mdav, tiles, tree
+from ..kernels import exact_sum, few, growth, mdav, tiles, tree
 from ..progress import done
+from .groups import centroid
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-SMALL = 2000  # up to so many records, a step more in Python is cheaper than another kernel to compile
+SMALL = 2000  # up to so many records, a scan of them all is cheaper than kernels to compile
 LOOSE = 0.25  # where searches open a larger share of the tiles, the tree saves nothing: they bound every tile at once
 _AT_ONCE = 20_000  # records between two chances to interrupt
 
@@ -22,11 +23,11 @@ class FreeRecords:
     """The free records of X.
 
     Every answer is exact and equal distances go to the lowest index, so a method built on these questions gives
-    the partition of its literal version. Whatever answers them (tiles today) can change behind this class.
+    the partition of its literal version. Whatever answers them (a tree over tiles today) can change behind this class.
 
-    Costs, with n free records in p columns: a question looks at every tile's bounds, O(n p / 64), and opens the tiles
-    that the bounds cannot rule out: few in low or clustered dimension, all of them, O(n p), in the worst case.
-    Memory is O(n p).
+    Costs, with n free records in p columns: a question walks down the tree to the tiles that bounds cannot rule out:
+    few in low or clustered dimension, all of them, O(n p), in the worst case. How many it opens is counted; where that
+    is a large share, the tree is left aside from the next time that the ranks close. Memory is O(n p).
 
     Parameters
     ----------
@@ -114,14 +115,6 @@ class FreeRecords:
         self._gone(self._free - left)
         return at, g
 
-    def take_growing_group(self, r: int, k: int, gamma: float) -> Ints:
-        """Take r, the k - 1 free records nearest to it, and up to k - 1 more by the rule of V-MDAV."""
-        members = np.empty(2 * k - 1, np.int64)
-        members[0] = r
-        size = tiles.take_growing_group(self.tiles, self.X, members, k, gamma)
-        self._gone(size)
-        return members[:size]
-
     def _gone(self, m: int) -> None:
         """Keep the books after m records have been taken."""
         self._free -= m
@@ -129,6 +122,7 @@ class FreeRecords:
             opened, might = self.tiles.opened
             self._opened = opened / max(1, might)
             self._order = self._order[self.tiles.place[self._order] >= 0]
+            del self.tiles  # before the new ones are made
             self._fill()
         done(m)
 
@@ -144,13 +138,14 @@ class FreeRecords:
         self._full = self._free // 2 if 0.0 < self._opened < 0.05 else 4 * self._free // 5
         starts = levels(len(first) - 1)
         t, nodes = int(starts[1]), int(starts[-1])
+        some = self._order[:: 1 + self._free // 2**16]
         self.tiles = tiles.Tiles(
             values=np.empty((t, p + 2, tiles.SIZE)),
             record=np.empty((t, tiles.SIZE), np.int64),
             filled=np.empty(t, np.int64),
             box=np.empty((2, p + 2, t)),
             place=np.full(len(self.X), -1),
-            anchor=self.X[self._order].mean(axis=0) if self._free else np.zeros(p),
+            anchor=self.X[some].mean(axis=0) if self._free else np.zeros(p),
             centre=np.empty((p, t)),
             shadow=np.zeros((t, p, tiles.SIZE), np.float32),
             scale=self._scale,
@@ -196,3 +191,53 @@ def close_together(X: Floats, records: Ints) -> Ints:
         order[a:b] = part[np.argpartition(X[:, widest][part], middle)]
         stack += [(a, a + middle), (a + middle, b)]
     return order
+
+
+class FewRecords:
+    """The free records of a small table, under the same questions: a scan answers them.
+
+    The kernels behind `FreeRecords` take seconds to compile, which a small job would pay for nothing.
+    """
+
+    def __init__(self, X: Floats) -> None:
+        self.X = X
+        self._free = np.arange(len(X))
+        self._is_free = np.ones(len(X), np.bool_)
+
+    def __len__(self) -> int:
+        return len(self._free)
+
+    def is_free(self, record: int) -> bool:
+        """Whether no group has taken this record."""
+        return bool(self._is_free[record])
+
+    def remaining(self) -> Ints:
+        """The free records, in order."""
+        return self._free
+
+    def centroid(self) -> Floats:
+        """The mean of the free records: each column's exact sum, rounded once, over their number."""
+        return centroid(self.X[self._free])
+
+    def farthest(self, point: Floats) -> int:
+        """The free record farthest from a point."""
+        return few.farthest(self.X, self._free, point)
+
+    def nearest(self, x: int, m: int) -> tuple[Ints, Floats]:
+        """The m free records nearest to record x, without x, and their squared distances; fewer if none are left."""
+        d2, near = np.empty(m + 1), np.empty(m + 1, np.int64)
+        few.nearest(self.X, self._free, self.X[x], d2, near)
+        others = (near != x) & (near != tree.NOBODY)
+        return near[others][:m], d2[others][:m]
+
+    def take(self, records: Ints) -> None:
+        """Take records out: they are free no longer."""
+        self._is_free[records] = False
+        self._free = np.flatnonzero(self._is_free)
+        done(len(records))
+
+    def take_group(self, r: int, k: int) -> Ints:
+        """Take r and the k - 1 free records nearest to it."""
+        members = np.append(r, self.nearest(r, k - 1)[0])
+        self.take(members)
+        return members

@@ -10,16 +10,16 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from .free import SMALL, FreeRecords
+from .free import SMALL, FewRecords, FreeRecords
 
 
 def mdav(X: NDArray[np.float64], k: int) -> NDArray[np.int64]:
     """Two groups at a time: around r, farthest from the centroid, and around s, farthest from r."""
     labels = np.empty(len(X), np.int64)
-    free = FreeRecords(X, keep_centroid=True)
+    free: FewRecords | FreeRecords = FewRecords(X) if len(X) <= SMALL else FreeRecords(X, keep_centroid=True)
     g = 0
     while len(free) >= 3 * k:
-        if len(X) > SMALL:  # the same steps, compiled as one
+        if isinstance(free, FreeRecords):  # the same steps, compiled as one
             g = free.take_groups_from_the_centroid(k, 2, 3 * k, labels, g)
             continue
         # Steps 1 and 2: the centroid of what remains, r farthest from it, s farthest from r, a group around each.
@@ -39,10 +39,10 @@ def mdav(X: NDArray[np.float64], k: int) -> NDArray[np.int64]:
 def mdav1(X: NDArray[np.float64], k: int) -> NDArray[np.int64]:
     """One group at a time, around the record farthest from the centroid of what remains."""
     labels = np.empty(len(X), np.int64)
-    free = FreeRecords(X, keep_centroid=True)
+    free: FewRecords | FreeRecords = FewRecords(X) if len(X) <= SMALL else FreeRecords(X, keep_centroid=True)
     g = 0
     while len(free) >= 2 * k:
-        if len(X) > SMALL:
+        if isinstance(free, FreeRecords):
             g = free.take_groups_from_the_centroid(k, 1, 2 * k, labels, g)
             continue
         labels[free.take_group(free.farthest(free.centroid()), k)] = g

@@ -216,9 +216,9 @@ def remove(tiles: Tiles, records: Ints) -> None:
             for j in range(p + 1):
                 touched[j] &= gone[j] == upper[0, j, v - starts[1]] or gone[j] == upper[1, j, v - starts[1]]
                 walls += touched[j]
-            first &= lowest[v] == x
+            first = first and lowest[v] == x
             if walls or first:
-                _climb(tiles, level, v, first, touched)
+                _climb(tiles, int(level), int(v), bool(first), touched)
             level += 1
 
 

@@ -1,0 +1,108 @@
+"""The page of a benchmark run: Markdown with log-log plots of time and memory against n, and a fitted exponent each."""
+
+from __future__ import annotations
+
+from itertools import groupby
+from pathlib import Path
+
+import numpy as np
+
+_FROM = 10_000  # below, fixed costs hide the growth
+_CLIFF = 3.0
+
+
+def exponents(grid):
+    """For each method, kind of data and p with two sizes or more: b in seconds = a n^b, fitted to the logarithms."""
+
+    def curve(c):
+        return c["method"], c["data"], c["p"]
+
+    out = []
+    for (method, data, p), cells in groupby(sorted(grid, key=curve), key=curve):
+        points = [(c["n"], c["seconds"]) for c in cells if c["n"] >= _FROM and c["seconds"] > 0]
+        if len({n for n, _ in points}) >= 2:
+            n, seconds = np.log(np.array(points)).T
+            out.append({"method": method, "data": data, "p": p, "exponent": float(np.polyfit(n, seconds, 1)[0])})
+    return out
+
+
+def cliffs(grid):
+    """Each cell of adversarial data against normal data of the same size."""
+    usual = {(c["method"], c["n"], c["p"]): c["seconds"] for c in grid if c["data"] == "normal"}
+    return [
+        {k: c[k] for k in ("method", "data", "n", "p")} | {"ratio": c["seconds"] / usual[c["method"], c["n"], c["p"]]}
+        for c in grid
+        if c["data"] not in ("normal", "eia-like") and (c["method"], c["n"], c["p"]) in usual
+    ]
+
+
+def write(results, json_file):
+    """Write the page and its plots beside the JSON file; give its path."""
+    out = Path(json_file).with_suffix(".md")
+    lines = [f"# Benchmark of {results['date'][:10]}", "", f"{results['cpu']}; versions {results['versions']}."]
+    lines += [
+        "",
+        f"k = {results['k']}, gamma = {results['gamma']}. CPU seconds of one thread, compilation excluded.",
+        "",
+    ]
+    if (cells := results["grid"]) and (name := _plot(cells, "seconds", "CPU seconds", out)):
+        lines += [f"![time against n]({name})", ""]
+    if (cells := results["memory"]) and (name := _plot(cells, "bytes", "bytes above the input", out)):
+        lines += [f"![memory against n]({name})", ""]
+    lines += _section("Times", results["grid"], ("method", "data", "n", "p"), ("seconds",))
+    lines += _section("Growth: seconds as n^b", results["exponents"], ("method", "data", "p"), ("exponent",))
+    lines += _section(f"Adversarial data against normal data (at most {_CLIFF:g} times is no cliff)", results["cliffs"],
+                      ("method", "data", "n", "p"), ("ratio",))  # fmt: skip
+    lines += _section("Peak memory above the input", results["memory"], ("method", "data", "n", "p"), ("bytes",))
+    lines += _section(
+        "Others", results["others"], ("other", "n", "p"), ("seconds", "other_seconds", "sse", "other_sse")
+    )
+    lines += _section("Targets", results["targets"], ("what", "mark"), ("target", "measured"))
+    out.write_text("\n".join(lines))
+    return out
+
+
+def _section(title, rows, keys, numbers):
+    if not rows:
+        return []
+    lines = [f"## {title}", "", "| " + " | ".join((*keys, *numbers)) + " |", "|---" * len((*keys, *numbers)) + "|"]
+    for row in rows:
+        shown = [f"{row[k]:,}" if isinstance(row[k], int) else str(row[k]) for k in keys]
+        shown += ["–" if row[k] is None else f"{row[k]:,.3g}" if row[k] < 1e6 else f"{row[k]:,.0f}" for k in numbers]
+        lines.append("| " + " | ".join(shown) + " |")
+    return [*lines, ""]
+
+
+def _plot(cells, value, label, out):
+    """A panel for each kind of data and p with two sizes or more; a line for each method. The file's name, or None."""
+    try:
+        import matplotlib
+    except ImportError:
+        return None
+    matplotlib.use("svg")
+    from matplotlib import pyplot as plt
+
+    panels = {}
+    for c in cells:
+        panels.setdefault((c["data"], c["p"]), {}).setdefault(c["method"], []).append((c["n"], c[value]))
+    panels = {k: v for k, v in panels.items() if any(len(points) > 1 for points in v.values())}
+    if not panels:
+        return None
+    columns = min(4, len(panels))
+    rows = -(-len(panels) // columns)
+    figure, axes = plt.subplots(rows, columns, figsize=(3.4 * columns, 3.0 * rows), squeeze=False, sharey=True)
+    for axis, ((data, p), methods) in zip(axes.flat, panels.items(), strict=False):
+        for method, points in methods.items():
+            axis.loglog(*zip(*sorted(points), strict=True), marker="o", markersize=3, linewidth=1, label=method)
+        axis.set_title(f"{data}, p = {p}", fontsize=9)
+        axis.set_xlabel("n")
+        axis.legend(fontsize=6)
+    for axis in list(axes.flat)[len(panels) :]:
+        axis.set_visible(False)
+    for axis in axes[:, 0]:
+        axis.set_ylabel(label)
+    figure.tight_layout()
+    name = f"{out.stem}-{value}.svg"
+    figure.savefig(out.with_name(name))
+    plt.close(figure)
+    return name
