@@ -83,7 +83,7 @@ class FreeRecords:
         """Take r and the k - 1 free records nearest to it."""
         members = np.empty(k, np.int64)
         members[0] = r
-        tiles.take_group(self.tiles, self.X, members)
+        mdav.take_group(self.tiles, self.X, members)
         self._gone(k)
         return members
 

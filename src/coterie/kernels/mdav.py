@@ -7,10 +7,55 @@ from numpy.typing import NDArray
 
 from . import exact_sum
 from ._jit import kernel
-from .tiles import Tiles, anchor_at, farthest, take_group, take_growing_group
+from .tiles import Tiles, anchor_at, farthest, home_of, nearest_from, remove
+from .tree import NOBODY
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+
+
+@kernel
+def take_group(tiles: Tiles, X: Floats, members: Ints) -> None:
+    """Take out members[0] and the free records nearest to it, which are written to the rest of `members`."""
+    k = members.shape[0]
+    near_d2, near = np.full(k, np.inf), np.full(k, NOBODY)
+    nearest_from(tiles, X[members[0]], home_of(tiles.place, members[0]), near_d2, near)
+    size = 1
+    for x in near:  # members[0] is one of them, unless k others lie on it
+        if x != members[0] and size < k:
+            members[size] = x
+            size += 1
+    remove(tiles, members)
+
+
+@kernel
+def take_growing_group(tiles: Tiles, X: Floats, members: Ints, size: int, gamma: float) -> int:
+    """Take a group of `size`, as `take_group`, and let it grow up to all of `members` as V-MDAV does; give its size.
+
+    The free record nearest to any member joins while its squared distance to the group is below gamma times that to its
+    nearest other free record.
+    """
+    take_group(tiles, X, members[:size])
+    near_d2, near = np.empty(2), np.empty(2, np.int64)
+    while size < members.shape[0]:
+        near_d2[:] = np.inf
+        near[:] = NOBODY
+        e, d_in, room = -1, 0.0, 1  # one list for all members; then the nearest two to e, one of which is e
+        for i in range(size + 1):
+            x = members[i] if i < size else e
+            nearest_from(tiles, X[x], home_of(tiles.place, x), near_d2[:room], near[:room])
+            if i == size - 1:
+                e, d_in, room = near[0], near_d2[0], 2
+                if e == NOBODY:
+                    return size
+                near_d2[:] = np.inf
+                near[:] = NOBODY
+        if not d_in < gamma * near_d2[1 if near[0] == e else 0]:
+            return size
+        members[size] = e
+        size += 1
+        remove(tiles, members[size - 1 : size])
+    return size
 
 
 @kernel
