@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 
 from ..kernels import exact_sum, few, growth, mdav, tiles, tree
 from ..progress import done
-from .groups import centroid
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -217,7 +216,8 @@ class FewRecords:
 
     def centroid(self) -> Floats:
         """The mean of the free records: each column's exact sum, rounded once, over their number."""
-        return centroid(self.X[self._free])
+        out: Floats = exact_sum.group_means(self.X, self._free, np.array([0, len(self._free)]))[0]
+        return out
 
     def farthest(self, point: Floats) -> int:
         """The free record farthest from a point."""
