@@ -20,7 +20,8 @@ Ints = NDArray[np.int64]
 _MOST_RECORDS = 3000  # among so many records, at most, cuts are looked for: pairs take a square array
 _VIOLATED = 0.02
 WIDTH = 9  # records of the largest sets; a row of `cuts` holds -1 after its last
-_SEEDS, _SEED = 500, -0.6  # so many triples grow to larger sets, if they are not farther from a violation than that
+_SEEDS = (500, 2000)  # so many triples at least and at most, 2 for a record between these, grow to larger sets,
+_SEED = -0.6  # if they are not farther from a violation than that
 NO_CUTS = np.empty((0, WIDTH), np.int64)
 
 
@@ -77,7 +78,7 @@ def separate(groups: Ints, x: Floats, n: int, most: int, each: int, known: set[t
     if len(chosen):
         return chosen
     found = violated_triples(local, x, len(records), _SEED, True, triples, excess)
-    seeds = triples[np.argsort(-excess[:found], kind="stable")[:_SEEDS]]
+    seeds = triples[np.argsort(-excess[:found], kind="stable")[: max(_SEEDS[0], min(_SEEDS[1], 2 * n))]]
     sets, violated = np.zeros((len(seeds), WIDTH), np.int64), np.empty((len(seeds), (WIDTH - 3) // 2))
     grow_sets(local, x, len(records), seeds, sets, violated)
     sizes = [_padded(records[sets[:, : 5 + 2 * j]], violated[:, j]) for j in range(violated.shape[1])]
