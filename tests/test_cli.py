@@ -257,7 +257,7 @@ def test_progress_bar_on_a_terminal(numbers, tmp_path):
 @pytest.mark.slow
 def test_ctrl_c_stops_and_leaves_nothing(tmp_path):
     source, out = tmp_path / "in.parquet", tmp_path / "out.parquet"
-    X = np.random.default_rng(0).normal(size=(150_000, 12))
+    X = np.random.default_rng(0).normal(size=(400_000, 12))
     pa.parquet.write_table(pa.table({f"x{j}": X[:, j] for j in range(12)}), source)
     command = [sys.executable, "-m", "coterie", "microaggregate", source, "-k", "3", "-o", out, "--method", "mdav1"]
     with subprocess.Popen(list(map(str, command)), stderr=subprocess.PIPE, text=True) as process:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +16,8 @@ Ints = NDArray[np.int64]
 
 SMALL = 2000  # up to so many records, a scan of them all is cheaper than kernels to compile
 LOOSE = 0.25  # where searches open a larger share of the tiles, the tree saves nothing: they bound every tile at once
-_AT_ONCE = 20_000  # records between two chances to interrupt
+_AT_ONCE = (500, 20_000)  # records, at least and at most, between two chances to interrupt
+_PAUSE = 0.25  # seconds between these, about
 
 
 class FreeRecords:
@@ -43,6 +45,7 @@ class FreeRecords:
             exact_sum.add_rows(self._digits, X)
         self._order = close_together(X, np.arange(len(X)))
         self._opened = 0.0  # the share of the tiles that searches opened
+        self._at_once, self._began = 4000.0, time.perf_counter()
         extent = float(np.max(X.max(axis=0) - X.min(axis=0)))
         self._scale = math.ldexp(1.0, max(-1000, min(1000, -math.frexp(extent)[1])))
         self._fill()
@@ -91,14 +94,14 @@ class FreeRecords:
 
         Stops now and then before that, to close the ranks and to let others in.
         """
-        until = max(least, self._full, self._free - _AT_ONCE)
+        until = self._until(least)
         after = mdav.groups_from_the_centroid(self.tiles, self.X, labels, g, k, sides, self._free, until)
         self._gone(k * (after - g))
         return after
 
     def take_groups_in_turn(self, order: Ints, at: int, k: int, gamma: float, labels: Ints, g: int) -> tuple[int, int]:
         """Take groups g, g + 1, ... around the free ones of order[at], ...; give the next turn and group."""
-        until = max(k, self._full, self._free - _AT_ONCE)
+        until = self._until(k)
         at, g, left = mdav.groups_in_turn(self.tiles, self.X, order, at, labels, g, k, gamma, self._free, until)
         self._gone(self._free - left)
         return at, g
@@ -107,12 +110,20 @@ class FreeRecords:
         self, order: Ints, at: int, k: int, shelf: growth.Shelf, groups: growth.Groups, g: int
     ) -> tuple[int, int]:
         """The same by the rule of MDAV*."""
-        until = max(k, self._full, self._free - _AT_ONCE)
+        until = self._until(k)
         at, g, left = growth.open_or_extend_in_turn(
             self.tiles, self.X, order, at, shelf, groups, g, k, self._free, until
         )
         self._gone(self._free - left)
         return at, g
+
+    def _until(self, least: int) -> int:
+        """How many may be free when a kernel comes back: Ctrl-C is heard soon, however long a question takes."""
+        now = time.perf_counter()
+        faster = min(2.0, max(0.25, _PAUSE / max(1e-9, now - self._began)))
+        self._at_once = min(float(_AT_ONCE[1]), max(float(_AT_ONCE[0]), self._at_once * faster))
+        self._began = now
+        return max(least, self._full, self._free - int(self._at_once))
 
     def _gone(self, m: int) -> None:
         """Keep the books after m records have been taken."""

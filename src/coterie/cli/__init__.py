@@ -39,14 +39,27 @@ def main() -> None:
         print(f"coterie: The system refuses to read or write: {reason}.", file=sys.stderr)
         raise SystemExit(2) from None
     except Exception as error:
+        if _interrupts:  # a library has made another error of it
+            print("coterie: interrupted.", file=sys.stderr)
+            raise SystemExit(130) from None
         where = traceback.extract_tb(error.__traceback__)[-1]
         place = f"{Path(where.filename).name}:{where.lineno}"
         print(f"coterie: a bug: {type(error).__name__} at {place}.", file=sys.stderr)
         raise SystemExit(70) from None
 
 
+_interrupts: list[int] = []
+
+
 def _clean_up_when_stopped() -> None:
     """Let a terminal that closes, or a system that shuts down, end a run as any error does: with nothing left."""
+
+    def interrupt(number: int, _: object) -> None:
+        _interrupts.append(number)
+        raise KeyboardInterrupt
+
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, interrupt)
 
     def stop(number: int, _: object) -> None:
         raise SystemExit(128 + number)
