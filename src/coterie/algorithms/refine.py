@@ -47,8 +47,8 @@ class Refined(NamedTuple):
 
 
 def steps_of(n: int, k: int, effort: str) -> int:
-    """How many steps an effort has: 3 per group, or more where there are few; fewer where they take longer."""
-    records = max(3 * n, min(400 * n, 400_000))
+    """How many steps an effort has: 1 per group, or more where there are few; fewer where they take longer."""
+    records = max(n, min(400 * n, 400_000))
     steps = records / k * min(1.0, 10 / k) if k <= _LARGE else records * min(1.0, 500 / k)
     return EFFORTS[effort] * math.ceil(steps)
 
