@@ -75,10 +75,11 @@ def of_parquet(path: Path, columns: Sequence[str]) -> Batches:
         return names, file.schema_arrow, ()  # to be complained about
 
     def batches() -> Iterator[Any]:
-        for batch in file.iter_batches(ROWS, columns=wanted):
-            if sorted(batch.schema.names) != sorted(wanted):  # a dot in a name is taken for a path, too
-                raise CoterieError("Column names must be unique.", "a column inside another one with the same name")
-            yield batch.select(wanted)
+        for group in range(file.num_row_groups):  # one by one: of all together, pyarrow would keep what it has read
+            for batch in file.iter_batches(ROWS, columns=wanted, row_groups=[group]):
+                if sorted(batch.schema.names) != sorted(wanted):  # a dot in a name is taken for a path, too
+                    raise CoterieError("Column names must be unique.", "a column inside another one with the same name")
+                yield batch.select(wanted)
 
     import pyarrow as pa
 
