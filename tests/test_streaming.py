@@ -131,6 +131,8 @@ def test_what_needs_all_records_is_refused_at_once(tmp_path):
         protect_file(path, recipe(strata=["town"], missing="own-value", columns=columns), tmp_path / "o", memory=GB)
     assert "raise the memory limit" in str(caught.value)
     assert not (tmp_path / "o").exists()
+    with pytest.raises(CoterieError, match="formulas is about files of text"):
+        protect_file(path, recipe(file={"formulas": "keep"}), tmp_path / "o", memory=GB)
     with pytest.raises(CoterieError, match="at least 512 MiB"):
         protect_file(path, recipe(), tmp_path / "o", memory=1 << 20)
 

@@ -72,7 +72,7 @@ class Job:
             method = recipe.method
             assert recipe.seed is not None
             labels, _ = grouped_part(X, self.k, method.name, method.params, method.refine, [recipe.seed, 0, number])
-            after = self._released(columns, X, labels, weights_of(table, recipe, self.decimal))
+            after = self._released(columns, X, labels, weights_of(table.column, recipe, self.decimal))
             kept = {n: typed[n].column for n in confidential}
             for name, column in after.items():
                 new = typed[name].write(self._own_codes(column, typed[name].column))

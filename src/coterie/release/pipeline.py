@@ -28,6 +28,7 @@ from .checking import claims_of
 from .release import Release, Story
 from .sources import Opened, open_source
 from .spreadsheets import check_policy, without_formulas
+from .survey import weights_of
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -145,21 +146,7 @@ def _read(source: Opened, recipe: Recipe) -> _Before:
             what = "Quasi-identifiers must have no missing values, unless the recipe says what to do."
             got = ", ".join(f"{count} in '{name}'" for name, count in gaps.items())
             raise PromiseError(what, got, '[missing] policy = "own-value" or "group".')
-    return _Before(columns, typed, _weights(source, recipe))
-
-
-def _weights(source: Opened, recipe: Recipe) -> Floats | None:
-    if recipe.weights is None:
-        return None
-    from ..recipe import ColumnRule
-
-    name = recipe.weights.column
-    rule = ColumnRule(role="other", kind="numeric")
-    weights = kinds.read(name, source.arrow(name), rule, source.decimal).column.numbers
-    wrong = int(np.count_nonzero(~(weights > 0)))
-    if wrong:
-        raise CoterieError("Weights must be numbers above 0.", f"{wrong} others in column '{name}'")
-    return weights
+    return _Before(columns, typed, weights_of(source.arrow, recipe, source.decimal))
 
 
 def _largest_k(recipe: Recipe) -> int:

@@ -22,7 +22,7 @@ from ..algorithms.blocks import boxes, joined, learn, piece_count, route
 from ..engines import Engine, Number
 from ..engines.files import FileEngine
 from ..errors import CoterieError, PromiseError
-from ..formats import Format, formulas, neutralize
+from ..formats import Format
 from ..formats.base import attempt, kind_of
 from ..formats.streams import Writer, peek, writing
 from ..protection.grouping import block_size, components
@@ -32,6 +32,7 @@ from .parts import Job, Solved, solve_all
 from .pipeline import as_recipe
 from .placing import check_place, into_place, staging
 from .sources import sha256
+from .spreadsheets import check_policy, without_formulas
 from .stream_facts import Told, facts_of
 from .survey import in_batches, read_part, survey
 
@@ -124,6 +125,7 @@ def protect_file(
     check_place(folder, force)
     form, names = peek(path, recipe.file.options)
     recipe.check_columns(names)
+    check_policy(recipe, form)
     if len(form.details.get("missing", ())) > 1:  # a column that is kept would not keep which of them it has
         what = "A file that is read part by part has one text that means missing."
         raise CoterieError(what, f"{len(form.details['missing'])}", "raise the memory limit.")
@@ -278,16 +280,7 @@ class _Run:
         if recipe.shuffle:
             order = np.random.default_rng([recipe.seed or 0, 0, number]).permutation(table.num_rows)
             table = table.take(pa.Array.from_buffers(pa.int64(), len(order), [None, pa.py_buffer(order)]))
-        if self._form.kind != "csv" or recipe.file.formulas == "keep":
-            return table
-        if recipe.file.formulas == "neutralize":
-            return neutralize(table)
-        found = formulas(table)
-        if found:
-            got = ", ".join(f"some in '{name}'" for name in found)
-            hint = '[file] formulas = "neutralize" puts an apostrophe before them, "keep" leaves them.'
-            raise PromiseError("A spreadsheet must find no formula in the release.", got, hint)
-        return table
+        return without_formulas(table, recipe) if self._form.kind == "csv" else table
 
     def told(self, path: Path) -> Told:
         """What there is to tell."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -41,12 +41,12 @@ def read_part(batch: Any, names: Sequence[str], recipe: Recipe, decimal: str) ->
     return {name: kinds.read(name, batch.column(name), recipe.columns[name], decimal) for name in names}
 
 
-def weights_of(batch: Any, recipe: Recipe, decimal: str) -> Floats | None:
-    """The weights of some records."""
+def weights_of(column: Callable[[str], Any], recipe: Recipe, decimal: str) -> Floats | None:
+    """The weights of some records, whose columns `column` gives."""
     if recipe.weights is None:
         return None
     name = recipe.weights.column
-    weights = kinds.read(name, batch.column(name), ColumnRule(role="other", kind="numeric"), decimal).column.numbers
+    weights = kinds.read(name, column(name), ColumnRule(role="other", kind="numeric"), decimal).column.numbers
     wrong = int(np.count_nonzero(~(weights > 0)))
     if wrong:
         raise CoterieError("Weights must be numbers above 0.", f"{wrong} others in column '{name}'")
@@ -59,7 +59,7 @@ def survey(engine: Engine, recipe: Recipe, decimal: str, size: int) -> Survey:
     extra = () if recipe.weights is None else (recipe.weights.column,)
     for batch in engine.batches([*recipe.quasi, *extra]):
         typed = read_part(batch, recipe.quasi, recipe, decimal)
-        weights = weights_of(batch, recipe, decimal)
+        weights = weights_of(batch.column, recipe, decimal)
         for name in recipe.quasi:
             look.add(typed[name], weights)
         look.start += batch.num_rows
