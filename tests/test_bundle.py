@@ -248,66 +248,35 @@ def test_remains_of_somebody_else_are_no_obstacle(release, open_folder):
 
 # Killed, at any moment
 
-ZYGOTE = """
-import os, sys, tempfile
+RUN = """
+import sys
 import coterie as ct
 source, folder, force = sys.argv[1:]
-with tempfile.TemporaryDirectory() as warm:
-    ct.protect(source, source[:-4] + ".toml").save(warm + "/out")
-for line in sys.stdin:
-    child = os.fork()
-    if child == 0:
-        os.setpgid(0, 0)
-        print(os.getpid(), flush=True)
-        release = ct.protect(source, source[:-4] + ".toml")
-        print("protected", flush=True)
-        release.save(folder, force=force == "force")
-        print("done", flush=True)
-        os._exit(0)
-    os.waitpid(child, 0)
-    print("over", flush=True)
+print("started", flush=True)
+release = ct.protect(source, source[:-4] + ".toml")
+print("protected", flush=True)
+release.save(folder, force=force == "force")
+print("done", flush=True)
 """
 
 
-class Runs:
-    """Runs that are forked from a process that has imported everything, so that most of a run is the run itself."""
-
-    def __init__(self, source, folder, force):
-        how = "force" if force else "plain"
-        self._process = subprocess.Popen(
-            [sys.executable, "-c", ZYGOTE, str(source), str(folder), how],
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-            env={**os.environ, "TMPDIR": str(source.parent)},  # what kills leave there goes with the tests
-        )  # fmt: skip
-
-    def run(self, after=None, delay=None):
-        """Start a run; kill it so many seconds after the data were made. Give the seconds it took to save."""
-        self._process.stdin.write("go\n")
-        self._process.stdin.flush()
-        pid = int(self._process.stdout.readline())
-        words = []
-        if after == "start":
-            time.sleep(delay)
-            os.kill(pid, signal.SIGKILL)
-        began = time.perf_counter()
-        while (word := self._process.stdout.readline().strip()) != "over":
-            words.append(word)
-            if word == "protected":
+def killed(source, folder, force, after=None, delay=0.0):
+    """Run, and kill it so many seconds after it said so. Give what it said, and the seconds after "protected"."""
+    words, began = [], 0.0
+    command = [sys.executable, "-c", RUN, str(source), str(folder), "force" if force else "plain"]
+    env = {**os.environ, "TMPDIR": str(source.parent)}  # what kills leave there goes with the tests
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=env) as run:
+        for line in run.stdout:
+            words.append(line.strip())
+            if words[-1] == "protected":
                 began = time.perf_counter()
-                if after == "protected":
-                    time.sleep(delay)
-                    with contextlib.suppress(ProcessLookupError):
-                        os.kill(pid, signal.SIGKILL)
-        return words, time.perf_counter() - began
-
-    def close(self):
-        self._process.stdin.close()
-        self._process.wait(10)
-        self._process.stdout.close()
-        self._process.stderr.close()
+            if words[-1] == after:
+                time.sleep(delay)
+                run.kill()
+    return words, time.perf_counter() - began
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+@pytest.mark.slow
 @pytest.mark.parametrize("force", [False, True], ids=["new", "replaced"])
 def test_killed_at_random_moments(source, tmp_path, force):
     folder, kept = tmp_path / "out", source.parent / "kept"
@@ -316,42 +285,39 @@ def test_killed_at_random_moments(source, tmp_path, force):
         protect(source, {**RECIPE, "k": 4}).save(kept)
         shutil.copytree(kept, folder)
         old = sha256(folder / "data.csv")
-    runs = Runs(source, folder, force)
-    try:
-        words, usual = runs.run()
-        assert words == ["protected", "done"]
-        new = sha256(folder / "data.csv")
-        random_, seen = random.Random(5), {"none": 0, "old": 0, "new": 0}
-        for i in range(24):
-            shutil.rmtree(folder, ignore_errors=True)
-            if force:
-                shutil.copytree(kept, folder)
-            if i % 8 == 0:
-                runs.run("start", random_.random() * 0.2)
-            else:  # most of them towards the end, where the folder is moved
-                runs.run("protected", usual * (random_.random() if i % 2 else 0.8 + 0.3 * random_.random()))
-            if not folder.exists():
-                seen["none"] += 1
-                assert not force  # what was there before is there, or the new one is
-            else:
-                assert ct.verify(folder).ok
-                digest = sha256(folder / "data.csv")
-                seen["new" if digest == new else "old"] += 1
-                assert digest in (new, old)
-                assert listing(folder) == FILES
-            for left in tmp_path.glob(".*"):
-                closed = stat.S_IMODE(left.stat().st_mode) == 0o700
-                internal = [path for path in left.iterdir() if path.name not in PUBLIC]
-                assert closed or all(stat.S_IMODE(path.stat().st_mode) == 0o600 for path in internal)
-        if folder.exists() and not force:
-            shutil.rmtree(folder)
-        words, _ = runs.run()
-        assert words == ["protected", "done"]
-        assert ct.verify(folder).ok
-        assert listing(tmp_path) == ["out"]  # the next run clears the remains
-        assert seen["none" if not force else "old"] > 4
-    finally:
-        runs.close()
+    words, usual = killed(source, folder, force)
+    assert words == ["started", "protected", "done"]
+    new = sha256(folder / "data.csv")
+    random_, seen = random.Random(5), {"none": 0, "old": 0, "new": 0}
+    for i in range(14):
+        shutil.rmtree(folder, ignore_errors=True)
+        if force:
+            shutil.copytree(kept, folder)
+        if i % 7 == 0:
+            killed(source, folder, force, "started", random_.random())
+        else:  # most of them towards the end, where the folder is moved
+            moment = random_.random() if i % 2 else 0.8 + 0.3 * random_.random()
+            killed(source, folder, force, "protected", usual * moment)
+        if not folder.exists():
+            seen["none"] += 1
+            assert not force  # what was there before is there, or the new one is
+        else:
+            assert ct.verify(folder).ok
+            digest = sha256(folder / "data.csv")
+            seen["new" if digest == new else "old"] += 1
+            assert digest in (new, old)
+            assert listing(folder) == FILES
+        for left in tmp_path.glob(".*"):
+            closed = stat.S_IMODE(left.stat().st_mode) == 0o700
+            internal = [path for path in left.iterdir() if path.name not in PUBLIC]
+            assert closed or all(stat.S_IMODE(path.stat().st_mode) == 0o600 for path in internal)
+    if folder.exists() and not force:
+        shutil.rmtree(folder)
+    words, _ = killed(source, folder, force)
+    assert words == ["started", "protected", "done"]
+    assert ct.verify(folder).ok
+    assert listing(tmp_path) == ["out"]  # the next run clears the remains
+    assert seen["none" if not force else "old"] > 1
 
 
 def test_a_run_leaves_another_run_alone(release, tmp_path):
@@ -405,9 +371,11 @@ def test_killed_between_two_renames(release, saved, tmp_path):
 @pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
 @pytest.mark.parametrize(("name", "code"), [("SIGINT", 130), ("SIGTERM", 143), ("SIGHUP", 129)])
 def test_signals_leave_nothing(source, tmp_path, name, code):
-    """Stopped while it writes: a slow disk is played by a pause in the writer."""
+    """Stopped while it writes: a slow disk is played by a pause in the writer. However the tests were started
+    (in the background or by nohup, signals are ignored), the run hears signals as in a terminal."""
     held = (
-        "import sys, time, coterie.release.bundle as b, coterie.cli as c; real = b.write_private\n"
+        "import signal, sys, time, coterie.release.bundle as b, coterie.cli as c; real = b.write_private\n"
+        f"signal.signal(signal.{name}, signal.{'default_int_handler' if name == 'SIGINT' else 'SIG_DFL'})\n"
         "def slow(path, text):\n  real(path, text); print('written', flush=True); time.sleep(20)\n"
         "b.write_private = slow; c.main()"
     )

@@ -259,11 +259,15 @@ def test_ctrl_c_stops_and_leaves_nothing(tmp_path):
     source, out = tmp_path / "in.parquet", tmp_path / "out.parquet"
     X = np.random.default_rng(0).normal(size=(400_000, 12))
     pa.parquet.write_table(pa.table({f"x{j}": X[:, j] for j in range(12)}), source)
-    command = [sys.executable, "-m", "coterie", "microaggregate", source, "-k", "3", "-o", out, "--method", "mdav1"]
+    heard = "import signal, coterie.cli as c; signal.signal(signal.SIGINT, signal.default_int_handler); c.main()"
+    command = [sys.executable, "-c", heard, "microaggregate", source, "-k", "3", "-o", out, "--method", "mdav1"]
     with subprocess.Popen(list(map(str, command)), stderr=subprocess.PIPE, text=True) as process:
         time.sleep(12)  # past start and compilation, well before the end
         process.send_signal(signal.SIGINT)
-        _, shown = process.communicate(timeout=60)
+        try:
+            _, shown = process.communicate(timeout=60)
+        finally:
+            process.kill()
     assert process.returncode == 130
     assert "interrupted" in shown
     assert os.listdir(tmp_path) == ["in.parquet"]
