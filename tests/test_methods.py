@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import coterie as ct
-from coterie.algorithms import free, mdav, mdav_star, vmdav
+from coterie.algorithms import free
 from coterie.algorithms.limits import Limits
 from coterie.algorithms.registry import METHODS, Found
 from coterie.measures import loss
@@ -42,11 +42,10 @@ def test_every_method_but_auto_has_a_twin():
     assert set(TWINS) == set(METHODS) - {"auto"}  # that of exact tries all partitions
 
 
-@pytest.fixture(params=[2000, 0], ids=["scan", "tiles"])
+@pytest.fixture(params=[10**9, 0], ids=["scan", "tiles"])
 def small(request, monkeypatch):
     """Small tables are scanned; the kernels for large ones must give the same groups."""
-    for module in (mdav, vmdav, mdav_star):
-        monkeypatch.setattr(module, "SMALL", request.param)
+    monkeypatch.setattr(free, "FEW", request.param)
 
 
 @pytest.mark.usefixtures("small")
@@ -88,12 +87,13 @@ def test_same_partition_where_bounds_decide(name, kind, n, p, k, seed):
     ("name", "own"), [("mdav", {}), ("mdav1", {}), ("mdav+", {}), ("v-mdav", {"gamma": 0.5}), ("mdav*", {})]
 )
 @pytest.mark.parametrize("kind", KINDS)
-def test_methods_compiled_as_one_are_those_step_by_step(name, own, kind, monkeypatch):
+def test_scans_give_the_groups_of_tiles(name, own, kind, monkeypatch):
     X = table(kind, 2500, 3, seed=4)
-    compiled = run(name, X, 4, **own)
-    for module in (mdav, vmdav, mdav_star):
-        monkeypatch.setattr(module, "SMALL", len(X))
-    np.testing.assert_array_equal(run(name, X, 4, **own), compiled)
+    monkeypatch.setattr(free, "FEW", 0)
+    in_tiles = run(name, X, 4, **own)
+    monkeypatch.setattr(free, "FEW", 10**9)
+    monkeypatch.setattr(free, "_LOOKS", 10**6)  # in several pieces
+    np.testing.assert_array_equal(run(name, X, 4, **own), in_tiles)
 
 
 @pytest.mark.slow

@@ -14,10 +14,11 @@ from ..progress import done
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-SMALL = 2000  # up to so many records, a scan of them all is cheaper than kernels to compile
+FEW = 6_000_000  # looks at a record: up to so many, scans take less time than tiles, and than compiling for these
 LOOSE = 0.25  # where searches open a larger share of the tiles, the tree saves nothing: they bound every tile at once
 _AT_ONCE = (500, 20_000)  # records, at least and at most, between two chances to interrupt
 _PAUSE = 0.25  # seconds between these, about
+_LOOKS = 200_000_000  # the same for scans: values looked at
 
 
 class FreeRecords:
@@ -204,51 +205,48 @@ def close_together(X: Floats, records: Ints) -> Ints:
 
 
 class FewRecords:
-    """The free records of a small table, under the same questions: a scan answers them.
+    """The free records of a small table, under the same questions: scans answer them.
 
     The kernels behind `FreeRecords` take seconds to compile, which a small job would pay for nothing.
     """
 
     def __init__(self, X: Floats) -> None:
         self.X = X
-        self._free = np.arange(len(X))
-        self._is_free = np.ones(len(X), np.bool_)
+        self.few = few.all_free(X)
 
     def __len__(self) -> int:
-        return len(self._free)
-
-    def is_free(self, record: int) -> bool:
-        """Whether no group has taken this record."""
-        return bool(self._is_free[record])
+        return int(self.few.left[0])
 
     def remaining(self) -> Ints:
         """The free records, in order."""
-        return self._free
+        return np.flatnonzero(self.few.place >= 0)
 
-    def centroid(self) -> Floats:
-        """The mean of the free records: each column's exact sum, rounded once, over their number."""
-        out: Floats = exact_sum.group_means(self.X, self._free, np.array([0, len(self._free)]))[0]
-        return out
+    def take_groups_from_the_centroid(self, k: int, sides: int, least: int, labels: Ints, g: int) -> int:
+        """Take groups g, g + 1, ... by the rule of MDAV, while at least `least` are free; give the next number."""
+        before = len(self)
+        g = few.groups_from_the_centroid(self.few, self.X, labels, g, k, sides, self._until(least))
+        done(before - len(self))
+        return g
 
-    def farthest(self, point: Floats) -> int:
-        """The free record farthest from a point."""
-        return few.farthest(self.X, self._free, point)
+    def take_groups_in_turn(self, order: Ints, at: int, k: int, gamma: float, labels: Ints, g: int) -> tuple[int, int]:
+        """Take groups g, g + 1, ... around the free ones of order[at], ...; give the next turn and group."""
+        before = len(self)
+        at, g = few.groups_in_turn(self.few, self.X, order, at, labels, g, k, gamma, self._until(k))
+        done(before - len(self))
+        return at, g
 
-    def nearest(self, x: int, m: int) -> tuple[Ints, Floats]:
-        """The m free records nearest to record x, without x, and their squared distances; fewer if none are left."""
-        d2, near = np.empty(m + 1), np.empty(m + 1, np.int64)
-        few.nearest(self.X, self._free, self.X[x], d2, near)
-        others = (near != x) & (near != tree.NOBODY)
-        return near[others][:m], d2[others][:m]
+    def open_or_extend_in_turn(self, order: Ints, at: int, k: int, labels: Ints, groups: few.Centroids) -> int:
+        """The same by the rule of MDAV*; give the next turn."""
+        before = len(self)
+        at = few.open_or_extend_in_turn(self.few, self.X, order, at, labels, groups, k, self._until(k))
+        done(before - len(self))
+        return at
 
-    def take(self, records: Ints) -> None:
-        """Take records out: they are free no longer."""
-        self._is_free[records] = False
-        self._free = np.flatnonzero(self._is_free)
-        done(len(records))
+    def _until(self, least: int) -> int:
+        """How many may be free when a kernel comes back, so that Ctrl-C is heard soon in any dimension."""
+        return max(least, len(self) - max(1, _LOOKS // self.X.size))
 
-    def take_group(self, r: int, k: int) -> Ints:
-        """Take r and the k - 1 free records nearest to it."""
-        members = np.append(r, self.nearest(r, k - 1)[0])
-        self.take(members)
-        return members
+
+def free_records(X: Floats, scans: int, *, keep_centroid: bool = False) -> FewRecords | FreeRecords:
+    """All records of X, in tiles or for so many scans, whichever takes less time."""
+    return FewRecords(X) if scans * len(X) <= FEW else FreeRecords(X, keep_centroid=keep_centroid)

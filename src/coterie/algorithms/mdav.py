@@ -10,42 +10,29 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from .free import SMALL, FewRecords, FreeRecords
+from .free import free_records
 
 
 def mdav(X: NDArray[np.float64], k: int) -> NDArray[np.int64]:
     """Two groups at a time: around r, farthest from the centroid, and around s, farthest from r."""
-    labels = np.empty(len(X), np.int64)
-    free: FewRecords | FreeRecords = FewRecords(X) if len(X) <= SMALL else FreeRecords(X, keep_centroid=True)
-    g = 0
-    while len(free) >= 3 * k:
-        if isinstance(free, FreeRecords):  # the same steps, compiled as one
-            g = free.take_groups_from_the_centroid(k, 2, 3 * k, labels, g)
-            continue
-        # Steps 1 and 2: the centroid of what remains, r farthest from it, s farthest from r, a group around each.
-        # s is asked for after r's group has gone: the same record, unless all of the rest is equally far from r
-        r = free.farthest(free.centroid())
-        labels[free.take_group(r, k)] = g
-        s = free.farthest(X[r])
-        labels[free.take_group(s, k)] = g + 1
-        g += 2
-    if len(free) >= 2 * k:
-        labels[free.take_group(free.farthest(free.centroid()), k)] = g
-        g += 1
-    labels[free.remaining()] = g
-    return labels
+    return _from_the_centroid(X, k, sides=2)
 
 
 def mdav1(X: NDArray[np.float64], k: int) -> NDArray[np.int64]:
     """One group at a time, around the record farthest from the centroid of what remains."""
+    return _from_the_centroid(X, k, sides=1)
+
+
+def _from_the_centroid(X: NDArray[np.float64], k: int, sides: int) -> NDArray[np.int64]:
+    """Take groups on so many sides while enough remain for them and one more, then one at a time; the rest is one.
+
+    s is asked for after r's group has gone: the same record, unless all of the rest is equally far from r.
+    """
     labels = np.empty(len(X), np.int64)
-    free: FewRecords | FreeRecords = FewRecords(X) if len(X) <= SMALL else FreeRecords(X, keep_centroid=True)
+    free = free_records(X, len(X) // k, keep_centroid=True)
     g = 0
-    while len(free) >= 2 * k:
-        if isinstance(free, FreeRecords):
-            g = free.take_groups_from_the_centroid(k, 1, 2 * k, labels, g)
-            continue
-        labels[free.take_group(free.farthest(free.centroid()), k)] = g
-        g += 1
+    for side in range(sides, 0, -1):
+        while len(free) >= (side + 1) * k:
+            g = free.take_groups_from_the_centroid(k, side, (side + 1) * k, labels, g)
     labels[free.remaining()] = g
     return labels

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..progress import more
-from .free import SMALL, FewRecords, FreeRecords
+from .free import free_records
 from .groups import farthest_first, join_nearest_centroid
 from .registry import GAMMAS, Found
 
@@ -42,37 +42,9 @@ def v_mdav(
 
 def _v_mdav(X: NDArray[np.float64], k: int, gamma: float, order: NDArray[np.int64]) -> NDArray[np.int64]:
     labels = np.full(len(X), -1, np.int64)
-    free: FewRecords | FreeRecords = FewRecords(X) if len(X) <= SMALL else FreeRecords(X)
+    free = free_records(X, len(X) if gamma > 0.0 else len(X) // k)
     g = at = 0
     while len(free) >= k:
-        if isinstance(free, FreeRecords):  # the same steps, compiled as one
-            at, g = free.take_groups_in_turn(order, at, k, gamma, labels, g)
-            continue
-        r = order[at]
-        at += 1
-        if free.is_free(r):
-            labels[_growing_group(free, r, k, gamma)] = g
-            g += 1
+        at, g = free.take_groups_in_turn(order, at, k, gamma, labels, g)
     join_nearest_centroid(X, labels, free.remaining())
     return labels
-
-
-def _growing_group(free: FewRecords, r: int, k: int, gamma: float) -> list[int]:
-    """Take r and its k - 1 nearest, and up to k - 1 more, each the nearest to any member.
-
-    It must be nearer than gamma times its distance to the nearest other free record; both distances are squared.
-    """
-    members: list[int] = free.take_group(r, k).tolist()
-    closest: dict[int, tuple[float, int]] = {}  # a member's nearest free record stays so until it is taken
-    while gamma > 0.0 and len(members) < 2 * k - 1 and len(free):
-        for x in members:
-            if x not in closest or not free.is_free(closest[x][1]):
-                near, d2 = free.nearest(x, 1)
-                closest[x] = (d2[0], near[0])
-        d_in, e = min(closest.values())
-        d_out = free.nearest(e, 1)[1]
-        if len(d_out) and not d_in < gamma * d_out[0]:
-            break
-        members.append(e)
-        free.take(np.array([e]))
-    return members
