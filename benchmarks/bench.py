@@ -25,6 +25,7 @@ import others
 import page
 import report
 import samples
+import structures
 from coterie.algorithms.registry import METHODS
 from numpy_mdav import ByColumn, ByProduct, numpy_mdav
 
@@ -59,6 +60,7 @@ def main():
     results["grid"] = list(_grid(args))
     if args.million:
         results["grid"] += list(_million())
+    results["structures"] = list(structures.measure(_race, method, (*args.n, *structures.SIZES[1:3])))
     results["memory"] = list(_memory(args)) if not args.quick else []
     results["others"] = list(others.measure(_progress, args.quick))
     results["exponents"] = page.exponents(results["grid"])
@@ -116,7 +118,7 @@ def _warm_up(methods):
     """Compile, or load what was compiled, before any clock runs."""
     for name in methods:
         _progress(f"compiling {name}")
-        for n in (200, 2_500):  # some methods have kernels for large data alone
+        for n in (200, 6_000) if name != "md" else (200,):  # some methods have kernels for large data alone
             method(name)(samples.sample("normal", n, 3))
 
 

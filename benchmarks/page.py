@@ -7,6 +7,8 @@ from pathlib import Path
 
 import numpy as np
 
+import structures
+
 _FROM = 10_000  # below, fixed costs hide the growth
 _CLIFF = 3.0
 
@@ -53,6 +55,8 @@ def write(results, json_file):
     lines += _section("Growth: seconds as n^b", results["exponents"], ("method", "data", "p"), ("exponent",))
     lines += _section(f"Adversarial data against normal data (at most {_CLIFF:g} times is no cliff)", results["cliffs"],
                       ("method", "data", "n", "p"), ("ratio",))  # fmt: skip
+    lines += _section(f"The structure that was chosen, over the best of them (at most {structures.LIMIT:g})",
+                      results["structures"], ("method", "data", "n", "p"), (*structures.HOW, "ratio"))  # fmt: skip
     lines += _section("Peak memory above the input", results["memory"], ("method", "data", "n", "p"), ("bytes",))
     lines += _section(
         "Others", results["others"], ("other", "n", "p"), ("seconds", "other_seconds", "sse", "other_sse")
