@@ -18,7 +18,7 @@ from coterie.algorithms import refine as room
 from coterie.algorithms.free import close_together
 from coterie.algorithms.limits import Limits
 from coterie.algorithms.mdav import mdav
-from coterie.algorithms.refine import near_records, refine, steps_of
+from coterie.algorithms.refine import Reach, near_records, refine, steps_of
 from coterie.encode import encode
 from coterie.errors import CoterieError
 from coterie.kernels import search
@@ -224,7 +224,7 @@ def test_sums_kept_step_by_step_are_those_computed_anew(problem, seed):
 def test_neighbours_are_mostly_the_nearest(kind):
     X = table(kind, 20_000, 3, 0)
     X = np.ascontiguousarray(X[close_together(X, np.arange(len(X)))])
-    near = near_records(X, 5)
+    near = near_records(X, Reach(5, 32, 48))
     assert near.min() >= 0
     assert not (near == np.arange(len(X))[:, None]).any()
     right = 0
@@ -239,7 +239,7 @@ def test_neighbours_are_mostly_the_nearest(kind):
 
 
 def test_few_records_have_all_others_as_neighbours():
-    near = near_records(table("normal", 9, 2, 0), 8)
+    near = near_records(table("normal", 9, 2, 0), Reach(12, 32, 48))
     assert all(set(row) == set(range(9)) - {i} for i, row in enumerate(near))
 
 

@@ -29,13 +29,24 @@ Small = NDArray[np.int32]
 
 EFFORTS = {"quick": 1, "thorough": 20}  # how many times as many steps
 
-_NEAR = 12  # neighbours of each record
-_REGIONS, _BLOCKS = 32, 48  # how far these are looked for
+_ENOUGH = 400_000  # records looked at: beyond, each about once
 _POOLED = 30  # a pool has up to 2 + 30 // k groups, at most 9
 _LARGE = 250  # above this k, a pool's distances take too much memory
 _HEAT = 0.3  # at first, as part of the mean SSE of a pool's groups
 _WORK = 40_000  # what is done between two looks at the clock, about 0.1 s
 _LOOKS = 50  # at the partition: whether it is the best so far
+
+
+class Reach(NamedTuple):
+    """How many neighbours of each record there are, and in how many regions and blocks they are looked for."""
+
+    near: int
+    regions: int
+    blocks: int
+
+
+_FAR = Reach(12, 32, 48)
+_CLOSE = Reach(8, 16, 16)  # where each record is looked at about once, more would take longer than the steps
 
 
 class Refined(NamedTuple):
@@ -48,7 +59,7 @@ class Refined(NamedTuple):
 
 def steps_of(n: int, k: int, effort: str) -> int:
     """How many steps an effort has: 1 per group, or more where there are few; fewer where they take longer."""
-    records = max(n, min(400 * n, 400_000))
+    records = max(n, min(400 * n, _ENOUGH))
     steps = records / k * min(1.0, 10 / k) if k <= _LARGE else records * min(1.0, 500 / k)
     return EFFORTS[effort] * math.ceil(steps)
 
@@ -146,7 +157,7 @@ class _Search:
         """Find the neighbours and make room for the pool."""
         k, (n, p) = self._k, self._X.shape
         self._state = rng.integers(0, 2**64, 1, np.uint64)
-        self._part = self._part._replace(near=near_records(self._X, min(_NEAR, n - 1)))
+        self._part = self._part._replace(near=near_records(self._X, _FAR if n <= _ENOUGH else _CLOSE))
         if k > _LARGE:
             self._centres = np.empty((len(self._part.size), p))
             search.centres(self._part, 0, len(self._centres), self._centres)
@@ -197,8 +208,8 @@ class _Search:
         return labels
 
 
-def near_records(X: Floats, m: int) -> Small:
-    """Some m records near to each, nearest first, where every 64 records that follow one another lie close together.
+def near_records(X: Floats, reach: Reach) -> Small:
+    """Some records near to each, nearest first, where every 64 records that follow one another lie close together.
 
     Regions of 64 blocks of 64 records; surely the nearest where there are few of these.
     """
@@ -212,12 +223,12 @@ def near_records(X: Floats, m: int) -> Small:
         nearby.boxes(low, high, *levels[-1])
     (block_low, block_high), (low, high) = levels[1:]
     everywhere = np.arange(-(-low.shape[1] // size), dtype=np.int32)
-    regions = np.empty((low.shape[1], _REGIONS), np.int32)
+    regions = np.empty((low.shape[1], reach.regions), np.int32)
     nearby.nearest_boxes(low, high, np.tile(everywhere, (len(everywhere), 1)), 0, regions)
-    blocks = np.empty((block_low.shape[1], _BLOCKS), np.int32)
+    blocks = np.empty((block_low.shape[1], reach.blocks), np.int32)
     for a in range(0, len(blocks), size):
         nearby.nearest_boxes(block_low, block_high, regions, a, blocks[a : a + size])
-    near = np.empty((n, m), np.int32)
+    near = np.empty((n, min(reach.near, n - 1)), np.int32)
     for a in range(0, n, size * size):
         nearby.nearest_records(columns, block_low, block_high, blocks, a, near[a : a + size * size])
     return near
