@@ -10,6 +10,7 @@ from numba import njit
 
 F = TypeVar("F", bound=Callable[..., object])
 
+# In kernels, arrays are copied into slices by loops: `a[:] = b` alone takes seconds to compile.
 # nnan and nsz let minima and maxima run in SIMD; neither reorders an operation, so every result is, bit for bit, that
 # of the plain loop. Ties decide these algorithms: reassociation and contraction stay off.
 OPTIONS = {"nogil": True, "error_model": "numpy", "fastmath": {"nnan", "nsz"}}

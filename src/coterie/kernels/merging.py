@@ -54,11 +54,17 @@ def _tighten(shelf: Shelf, t: int) -> None:
 
 
 @kernel
+def _put(shelf: Shelf, t: int, slot: int, centre: Floats) -> None:
+    for j in range(centre.shape[0]):
+        shelf.values[t, j, slot] = centre[j]
+
+
+@kernel
 def shelve(shelf: Shelf, centre: Floats, order: Ints) -> None:
     """Put groups on an empty shelf, in this order."""
     for i in range(order.shape[0]):
         t, slot, g = i // SIZE, i % SIZE, order[i]
-        shelf.values[t, :, slot] = centre[g]
+        _put(shelf, t, slot, centre[g])
         shelf.group[t, slot] = g
         shelf.filled[t] = slot + 1
         shelf.place[g] = i
@@ -72,7 +78,8 @@ def _remove(shelf: Shelf, g: int) -> None:
     t, slot = shelf.place[g] // SIZE, shelf.place[g] % SIZE
     last = shelf.filled[t] - 1
     moved = shelf.group[t, last]
-    shelf.values[t, :, slot] = shelf.values[t, :, last]
+    for j in range(shelf.values.shape[1]):
+        shelf.values[t, j, slot] = shelf.values[t, j, last]
     shelf.group[t, slot] = moved
     shelf.place[moved] = t * SIZE + slot
     shelf.filled[t] = last
@@ -91,7 +98,7 @@ def _exchange(shelf: Shelf, a: int, b: int) -> None:
 def _renew(shelf: Shelf, g: int, centre: Floats) -> None:
     """Give a group a new centroid, in its place."""
     t, slot = shelf.place[g] // SIZE, shelf.place[g] % SIZE
-    shelf.values[t, :, slot] = centre
+    _put(shelf, t, slot, centre)
     _tighten(shelf, t)
 
 

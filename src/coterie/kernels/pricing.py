@@ -364,7 +364,8 @@ def _ball(space: Space, prices: Prices, i: int, others: Ints) -> _Ball:
     c, p = others.shape[0] + 1, space.X.shape[1]
     record = np.empty(c, np.int64)
     record[0] = i
-    record[1:] = others
+    for a in range(1, c):
+        record[a] = others[a - 1]
     values, price, d2 = np.empty((p, c)), np.empty(c), np.zeros((c, c))
     within = np.empty((c, space.within.shape[1]))
     for a in range(c):

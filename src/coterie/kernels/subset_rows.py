@@ -175,7 +175,8 @@ def grow_sets(groups: Ints, x: Floats, n: int, triples: Ints, sets: Ints, excess
     beside = np.empty(64, np.int64)
     for t in range(triples.shape[0]):
         chosen = sets[t]
-        chosen[:3] = triples[t]
+        for i in range(3):
+            chosen[i] = triples[t, i]
         for j in range(excess.shape[1]):
             c = 3 + 2 * j
             m = _around(groups, start, column, chosen, c, beside)

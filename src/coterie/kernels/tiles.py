@@ -153,7 +153,8 @@ def anchor_at(tiles: Tiles, point: Floats) -> None:
     values, filled, box, anchor = tiles.values, tiles.filled, tiles.box, tiles.anchor
     p = point.shape[0]
     d2 = np.empty(SIZE)
-    anchor[:] = point
+    for j in range(p):
+        anchor[j] = point[j]
     for t in range(filled.shape[0]):
         for i in range(SIZE):
             d2[i] = 0.0
