@@ -139,7 +139,7 @@ def _look(content: bytes, path: Path, given: dict[str, Any]) -> tuple[bytes, Dia
     names = list(given["names"]) if not header else _names(shape.header, delimiter, quote)
     if header and "header" not in given and any(_NUMBERS.fullmatch(name) for name in names):
         got = "a number among them, as if it were the first record"
-        hint = "add a line with names; if these are the names, say header = true."
+        hint = "add a line with names; if these are the names, say header = true (--read header=true)."
         raise CoterieError("The first line of a CSV file must hold the column names.", got, hint)
     if len(names) != shape.fields:
         raise CoterieError("There must be a name for each column.", f"{len(names)} names for {shape.fields} columns")
