@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from coterie.errors import CoterieError
 from coterie.recipe import Recipe, RecipeError
-from coterie.recipe.draft import draft, look
+from coterie.recipe.draft import Looking, draft, look
 from coterie.recipe.lines import line_of
 
 AGE = {"role": "quasi", "kind": "integer"}
@@ -238,6 +238,26 @@ def test_lines():
 )
 def test_what_a_column_looks_like(values, kind):
     assert look(pa.array(values, pa.string() if values == [None, None] else None)).kind == kind
+
+
+TEXTS = st.sampled_from(["1", "-20", "007", "1.5", ".5", "3e4", "2024-01-02", "yes", "no", "NA", " ", "Reus", None])
+
+
+@given(st.lists(st.lists(TEXTS, max_size=6), max_size=5), st.integers(0, 12))
+def test_a_look_part_by_part_is_a_look_at_all(parts, most):
+    """However few different values are kept: only their number may be said less exactly."""
+    whole = look(pa.array([text for part in parts for text in part], pa.string()))
+    looking = Looking(most=most)
+    for part in [[], *parts]:
+        looking.add(pa.array(part, pa.string()))
+    seen = looking.seen()
+    assert (seen.records, seen.missing) == (whole.records, whole.missing)
+    assert seen.more == (whole.different > most)
+    assert most < seen.different <= whole.different if seen.more else seen.different == whole.different
+    if whole.kind != "boolean":  # two values, of which one may not be kept
+        assert (seen.kind, seen.but_for) == (whole.kind, whole.but_for)
+    if not seen.more:
+        assert seen == whole
 
 
 def test_a_draft_is_a_recipe_that_names_every_column_and_quotes_no_value():

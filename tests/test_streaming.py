@@ -15,14 +15,18 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet
 import pytest
+from typer.testing import CliRunner
 
 from coterie.algorithms.blocks import boxes, learn, route
+from coterie.cli import app
 from coterie.engines import Number
 from coterie.engines.files import FileEngine
 from coterie.errors import CoterieError
 from coterie.formats import detect
 from coterie.protection.scales import Moments, scale_of
+from coterie.release import drafting, streaming
 from coterie.release.checking import verify
+from coterie.release.drafting import draft_recipe
 from coterie.release.pipeline import protect
 from coterie.release.replaying import replay
 from coterie.release.streaming import bytes_of, needed, protect_file
@@ -100,6 +104,49 @@ def test_the_same_records_as_in_memory(tmp_path, kind, more):
     assert written.column("note").to_pylist() != expected.column("note").to_pylist()
     assert verify(parts.folder).ok
     assert json.loads((parts.folder / "manifest.json").read_text())["streamed"] == 900
+
+
+@pytest.fixture
+def large(monkeypatch):
+    """Every file needs more memory than there is."""
+    monkeypatch.setattr(streaming, "needed", lambda _: 1 << 60)
+
+
+@pytest.mark.usefixtures("large")
+@pytest.mark.parametrize("kind", ["parquet", "csv"])
+def test_the_same_draft_as_in_memory(tmp_path, kind):
+    path = saved(tmp_path, kind, table())
+    assert draft_recipe(path, 3, memory=GB) == draft_recipe(path, 3)
+
+
+@pytest.mark.usefixtures("large")
+def test_a_draft_of_more_values_than_are_counted(tmp_path, monkeypatch):
+    monkeypatch.setattr(drafting, "_COUNTED", 100)
+    text = draft_recipe(saved(tmp_path, "csv", table()), memory=GB)
+    assert f"at least {N:,} different values in {N:,} records; identifier: every value differs\n[columns.note]" in text
+    assert "\n# 4 different values in 3,000 records, 177 missing" in text
+
+
+def test_no_limit_for_tables_in_memory():
+    with pytest.raises(CoterieError, match="for files"):
+        draft_recipe(table(), memory=GB)
+
+
+@pytest.mark.usefixtures("large")
+def test_a_file_part_by_part_from_the_command_line_without_a_recipe(tmp_path):
+    path, out = saved(tmp_path, "csv", table(gaps=False)), tmp_path / "out"
+    roles = ["--quasi", "age,income,height,town", "--confidential", "illness"]
+    roles += ["--drop", "id,when,smokes,w", "--keep", "note"]
+    ran = CliRunner().invoke(app, ["protect", str(path), *roles, "-k", "4", "-o", str(out), "--memory", "1GB"])
+    assert ran.exit_code == 0, ran.output
+    assert json.loads((out / "manifest.json").read_text())["streamed"]
+    assert verify(out).ok
+    assert 'kind = "integer"' in (out / "recipe.toml").read_text()
+    ran = CliRunner().invoke(app, ["protect", str(path), *roles, "-k", "4", "--dry-run", "--memory", "1GB"])
+    assert "as it is written" in str(ran.exception)
+    ran = CliRunner().invoke(app, ["recipe", str(path), "--memory", "1GB"])
+    assert ran.exit_code == 0
+    assert "draft = true" in ran.output
 
 
 def test_replayed(tmp_path):

@@ -212,7 +212,16 @@ class FewRecords:
 
     def __init__(self, X: Floats) -> None:
         self.X = X
-        self.few = few.all_free(X)
+        n, p = X.shape
+        self.few = few.Few(
+            values=X.T.copy(),
+            record=np.arange(n),
+            place=np.arange(n),
+            left=np.array([n]),
+            digits=np.zeros((p, exact_sum.DIGITS), np.int64),
+            d2=np.empty(n),
+        )
+        exact_sum.add_rows(self.few.digits, X)
 
     def __len__(self) -> int:
         return int(self.few.left[0])

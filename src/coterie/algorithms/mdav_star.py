@@ -35,8 +35,9 @@ def mdav_star(X: Floats, k: int) -> Ints:
 
 
 def _scanned(free: FewRecords, k: int) -> Ints:
-    X = free.X
-    labels, groups = np.full(len(X), -1), few.no_centroids(len(X) // k, X.shape[1])
+    X, most = free.X, len(free) // k
+    labels = np.full(len(X), -1)
+    groups = few.Centroids(np.empty((X.shape[1], most)), np.empty(most), np.empty(most), np.zeros(1, np.int64))
     order, at = farthest_first(X), 0
     while len(free) >= k:
         at = free.open_or_extend_in_turn(order, at, k, labels, groups)

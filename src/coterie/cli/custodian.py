@@ -36,13 +36,18 @@ def recipe(
         typer.Option("-o", "--output", help="Where the draft goes; else to stdout."),
     ] = None,
     read: _Read = None,
+    memory: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(help="A limit such as 2GB: a CSV or Parquet file that needs more is looked at part by part."),
+    ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace the output if it exists.")] = False,
 ) -> None:
     """Draft a recipe by looking at a file: a role and a kind for every column, with the reasons, for you to decide."""
     from ..files import atomically
     from ..release.drafting import draft_recipe
+    from ..release.streaming import bytes_of
 
-    text = draft_recipe(file, k, options_of(read))
+    text = draft_recipe(file, k, options_of(read), memory=None if memory is None else bytes_of(memory))
     if output is None:
         print(text)
         return
@@ -115,9 +120,9 @@ def protect(
         chosen = Recipe.load(recipe)
     else:
         chosen = None
-    limit = _large(file, memory, chosen, dry_run)
+    limit = _large(file, memory, dry_run)
     if chosen is None:
-        chosen = _simple_recipe(file, simple, quiet)
+        chosen = _simple_recipe(file, simple, limit, quiet)
     if seed is not None:
         chosen = Recipe(**{**chosen.as_dict(), "seed": seed})
     shown = sys.stderr.isatty() and not quiet
@@ -136,7 +141,7 @@ def protect(
         print(json.dumps(release.facts, indent=2, ensure_ascii=False))
 
 
-def _large(file: Path, memory: str | None, recipe: Any, dry_run: bool) -> int | None:
+def _large(file: Path, memory: str | None, dry_run: bool) -> int | None:
     """The memory limit, if the file needs more than that; None if it is protected as a whole."""
     if memory is None:
         return None
@@ -147,13 +152,13 @@ def _large(file: Path, memory: str | None, recipe: Any, dry_run: bool) -> int | 
     check_file(file)
     if needed(file) <= limit:
         return None
-    if recipe is None or dry_run:
-        got = "--dry-run" if dry_run else "no recipe"
-        raise CoterieError("A file that needs more memory than the limit is protected by a recipe, and written.", got)
+    if dry_run:
+        what = "A file that needs more memory than the limit is protected as it is written."
+        raise CoterieError(what, "--dry-run", "raise the limit, or give -o FOLDER.")
     return limit
 
 
-def _simple_recipe(file: Path, simple: dict[str, Any], quiet: bool) -> Any:
+def _simple_recipe(file: Path, simple: dict[str, Any], memory: int | None, quiet: bool) -> Any:
     """A recipe from the command line's shortcuts, with the kinds that the columns look like."""
     from ..release.drafting import recipe_from_roles
 
@@ -171,7 +176,7 @@ def _simple_recipe(file: Path, simple: dict[str, Any], quiet: bool) -> Any:
             if name in roles:
                 raise CoterieError("A column has one role.", f"'{name}' in two lists")
             roles[name] = role
-    chosen = recipe_from_roles(file, roles, simple["-k"], simple["--method"] or "auto", simple["--read"])
+    chosen = recipe_from_roles(file, roles, simple["-k"], simple["--method"] or "auto", simple["--read"], memory)
     if not quiet:
         kinds = ", ".join(f"{n} {r.kind}" for n, r in chosen.columns.items() if r.kind)
         tell(f"kinds           {kinds} (as they look; a recipe can say otherwise)")

@@ -31,14 +31,6 @@ class Few(NamedTuple):
     d2: Floats  # (n,): squared distances
 
 
-def all_free(X: Floats) -> Few:
-    """All records of X, which are free."""
-    n, p = X.shape
-    digits = np.zeros((p, exact_sum.DIGITS), np.int64)
-    exact_sum.add_rows(digits, X)
-    return Few(X.T.copy(), np.arange(n), np.arange(n), np.array([n]), digits, np.empty(n))
-
-
 @kernel
 def distances(values: Floats, count: int, q: Floats, d2: Floats) -> None:
     """Write the squared distances of the first `count` from q, summed column by column."""
@@ -184,11 +176,6 @@ class Centroids(NamedTuple):
     weight: Floats  # (groups,): m / (m + 1) for a group of m
     d2: Floats  # (groups,): room for a scan
     built: Ints  # (1,): how many there are
-
-
-def no_centroids(most: int, p: int) -> Centroids:
-    """Room for so many groups."""
-    return Centroids(np.empty((p, most)), np.empty(most), np.empty(most), np.zeros(1, np.int64))
 
 
 @kernel

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, NamedTuple
 
@@ -26,7 +26,10 @@ _GAPS = frozenset({"na", "n/a", "nan", "null", "none", ".", "-", "?", "unknown",
 
 
 class Look(NamedTuple):
-    """What a column looks like; `but_for` is the kind it would have without texts that often mean a gap."""
+    """What a column looks like; `but_for` is the kind it would have without texts that often mean a gap.
+
+    With `more`, counting has ended: there may be more different values.
+    """
 
     kind: str
     records: int
@@ -34,28 +37,133 @@ class Look(NamedTuple):
     missing: int
     order: tuple[str, ...] = ()
     but_for: str | None = None
+    more: bool = False
+    alone: bool = False  # whether no value comes twice, among those that were counted
 
 
 def look(array: Any, decimal: str = ".") -> Look:
     """The kind that a column's type or texts suggest, and how many different and missing values it has."""
+    looking = Looking(decimal)
+    looking.add(array)
+    return looking.seen()
+
+
+class Looking:
+    """A look at a column, part by part; different values are counted up to `most`."""
+
+    def __init__(self, decimal: str = ".", most: int | None = None) -> None:
+        self._decimal, self._most = decimal, most
+        self._type: Any = None
+        self._values: Any = None  # the different ones so far
+        self._beyond: _Fit | None = None  # what all texts fit, once there are too many
+        self._records = self._missing = self._compared = 0
+        self._order: tuple[str, ...] = ()
+
+    def add(self, array: Any) -> None:
+        """Look at more records."""
+        import pyarrow as pa
+
+        self._records += len(array)
+        self._type = array.type
+        if pa.types.is_dictionary(array.type):
+            if array.type.ordered and pa.types.is_string(array.type.value_type):
+                self._order = tuple(array.dictionary.to_pylist())
+            array = array.dictionary_decode()
+        values, there = _different(array)
+        self._missing += len(array) - there
+        if self._beyond is not None:
+            self._beyond &= _fit(values, self._decimal)
+            return
+        self._compared += there
+        known = values if self._values is None else _different(pa.concat_arrays([self._values, values]))[0]
+        self._values = known
+        if self._most is not None and len(known) > self._most:
+            self._beyond = _fit(known, self._decimal)
+
+    def seen(self) -> Look:
+        """What the column looks like so far."""
+        values = self._values
+        different, more = len(values), self._beyond is not None
+        alone = different == self._compared and self._records > 1
+        if self._order:
+            return Look("ordinal", self._records, different, self._missing, self._order, None, more, alone)
+        fit = self._beyond or _fit(values, self._decimal)
+        kind = _kind(self._type, values, fit)
+        return Look(kind, self._records, different, self._missing, (), fit.but_for(), more, alone)
+
+
+def _different(array: Any) -> tuple[Any, int]:
+    """The different values, and how many there are in all; NaN and null are none."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    kind = array.type
-    values = array.dictionary if pa.types.is_dictionary(kind) else pc.unique(array).drop_null()
-    if pa.types.is_floating(kind):
-        values = values.filter(pc.invert(pc.is_nan(values)))
-    missing = int(array.null_count)
-    different = len(pc.unique(array.indices).drop_null()) if pa.types.is_dictionary(kind) else len(values)
-    if pa.types.is_floating(kind):
-        missing += int(pc.sum(pc.fill_null(pc.is_nan(array), False)).as_py() or 0)
-    ordered = pa.types.is_dictionary(kind) and kind.ordered and pa.types.is_string(values.type)
-    if ordered:
-        return Look("ordinal", len(array), different, missing, tuple(values.to_pylist()))
-    return Look(_kind(kind, values, decimal), len(array), different, missing, (), _but_for(values, decimal))
+    array = array.drop_null()
+    if pa.types.is_floating(array.type):
+        array = array.filter(pc.invert(pc.is_nan(array)))
+    found = pc.unique(array)
+    return found, len(array)
 
 
-def _kind(kind: Any, values: Any, decimal: str) -> str:
+class _Fit(NamedTuple):
+    """The kinds that all texts fit, and those of the texts that don't often mean a gap."""
+
+    all: frozenset[str] = frozenset()
+    plain: frozenset[str] = frozenset()
+    gaps: bool = False  # whether there are such
+    texts: bool = False  # whether there are others
+
+    def __and__(self, other: _Fit) -> _Fit:
+        return _Fit(self.all & other.all, self.plain & other.plain, self.gaps | other.gaps, self.texts | other.texts)
+
+    def but_for(self) -> str | None:
+        """The kind without texts that often mean a gap, if there are some and it is another."""
+        kind = _first(self.plain)
+        return kind if self.gaps and self.texts and kind != _first(self.all) else None
+
+
+_IN_TURN = ("boolean", "integer", "numeric", "datetime")
+
+
+def _first(kinds: frozenset[str]) -> str:
+    return next((kind for kind in _IN_TURN if kind in kinds), "nominal")
+
+
+def _fit(values: Any, decimal: str) -> _Fit:
+    """What different values fit, if they are texts."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if not (pa.types.is_string(values.type) or pa.types.is_large_string(values.type)):
+        return _Fit()
+    bare = pc.utf8_lower(pc.utf8_trim_whitespace(values))
+    gap = pc.is_in(bare, pa.array(sorted(_GAPS), bare.type))
+    gaps, plain = bool(pc.any(gap).as_py()), values.filter(pc.invert(gap))
+    of_plain = _kinds_of_texts(plain, decimal)
+    return _Fit(_kinds_of_texts(values, decimal) if gaps else of_plain, of_plain, gaps, len(plain) > 0)
+
+
+def _kinds_of_texts(texts: Any, decimal: str) -> frozenset[str]:
+    """The kinds that all of these fit."""
+    import pyarrow.compute as pc
+
+    if not len(texts):
+        return frozenset(_IN_TURN[1:])
+    found = set()
+    if len(texts) == 2 and {t.strip().lower() for t in texts.to_pylist()} in _PAIRS:
+        found.add("boolean")
+    bare, mark = pc.utf8_trim_whitespace(texts), re.escape(decimal)
+    for kind, pattern in (
+        ("integer", r"^[+-]?(0|[1-9]\d*)$"),  # 00123 is no number
+        ("numeric", rf"^[+-]?((0|[1-9]\d*)({mark}\d+)?|{mark}\d+)([eE][+-]?\d+)?$"),
+    ):
+        if pc.all(pc.match_substring_regex(bare, pattern)).as_py():
+            found.add(kind)
+    if all(_is_date(t.as_py()) for t in texts):
+        found.add("datetime")
+    return frozenset(found)
+
+
+def _kind(kind: Any, values: Any, fit: _Fit) -> str:
     import pyarrow as pa
 
     if pa.types.is_boolean(kind):
@@ -66,33 +174,7 @@ def _kind(kind: Any, values: Any, decimal: str) -> str:
         return "numeric"
     if pa.types.is_temporal(kind) and not pa.types.is_duration(kind):
         return "datetime"
-    if pa.types.is_string(values.type) or pa.types.is_large_string(values.type):
-        return _kind_of_texts(values.to_pylist(), decimal)
-    return "nominal"
-
-
-def _but_for(values: Any, decimal: str) -> str | None:
-    import pyarrow as pa
-
-    if not (pa.types.is_string(values.type) or pa.types.is_large_string(values.type)):
-        return None
-    texts = values.to_pylist()
-    plain = [t for t in texts if t.strip().lower() not in _GAPS]
-    kind = _kind_of_texts(plain, decimal)
-    return kind if plain and len(plain) < len(texts) and kind != _kind_of_texts(texts, decimal) else None
-
-
-def _kind_of_texts(texts: Sequence[str], decimal: str) -> str:
-    mark = re.escape(decimal)
-    if not texts:
-        return "nominal"
-    if len(texts) == 2 and {t.strip().lower() for t in texts} in _PAIRS:
-        return "boolean"
-    if all(re.fullmatch(r"\s*[+-]?(0|[1-9]\d*)\s*", t) for t in texts):  # 00123 is no number
-        return "integer"
-    if all(re.fullmatch(rf"\s*[+-]?(0|[1-9]\d*)?({mark}\d+)?([eE][+-]?\d+)?\s*", t) and t.strip() for t in texts):
-        return "numeric"
-    return "datetime" if all(_is_date(t) for t in texts) else "nominal"
+    return _first(fit.all) if len(values) else "nominal"
 
 
 _PAIRS = ({"true", "false"}, {"yes", "no"}, {"y", "n"}, {"t", "f"})
@@ -111,8 +193,7 @@ def suggest(name: str, seen: Look) -> tuple[str, str]:
     for role, words in _NAMES.items():
         if re.search(words, name.lower()):
             return role, "by its name"
-    alone = seen.different == seen.records - seen.missing and seen.records > 1
-    if alone and (seen.kind == "nominal" or (seen.kind == "integer" and seen.records >= _MANY)):
+    if seen.alone and (seen.kind == "nominal" or (seen.kind == "integer" and seen.records >= _MANY)):
         return "identifier", "every value differs"
     if seen.different <= 1:
         return "other", "all values are the same"
@@ -154,7 +235,8 @@ def draft(looks: Mapping[str, Look], k: int, options: Mapping[str, Any] | None =
             if seen.order:
                 rule["order"] = list(seen.order)
         gaps = f", {seen.missing:,} missing" if seen.missing else ""
-        lines.append(f"# {seen.different:,} different values in {seen.records:,} records{gaps}; {role}: {why}")
+        least = "at least " if seen.more else ""
+        lines.append(f"# {least}{seen.different:,} different values in {seen.records:,} records{gaps}; {role}: {why}")
         lines += [
             tomlkit.dumps({"columns": {name: rule}}).strip().removeprefix("[columns]").strip(),
             *_more(role, seen),

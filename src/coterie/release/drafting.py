@@ -8,13 +8,15 @@ from typing import Any
 
 from ..errors import CoterieError
 from ..recipe import Recipe, RecipeError
-from ..recipe.draft import Look, draft, look, rules_for
+from ..recipe.draft import Look, Looking, draft, look, rules_for
 from ..recipe.fields import Mistake
 from ..recipe.rules import close_to
 from .sources import open_source
 
+_COUNTED = 100_000  # different values of a column that are counted where it is looked at part by part
 
-def draft_recipe(table: Any, k: int = 5, options: Mapping[str, Any] | None = None) -> str:
+
+def draft_recipe(table: Any, k: int = 5, options: Mapping[str, Any] | None = None, *, memory: int | None = None) -> str:
     """The text of a recipe (TOML) with a suggestion for every column, and the reason beside it.
 
     Parameters
@@ -24,15 +26,22 @@ def draft_recipe(table: Any, k: int = 5, options: Mapping[str, Any] | None = Non
         The least number of records that look alike.
     options : mapping, optional
         How a file is read, where that cannot be told from it: delimiter, encoding, decimal, missing and so on.
+    memory : int, optional
+        How many bytes may be used, about: a CSV or Parquet file that needs more is looked at part by part.
     """
-    return draft(_looks(table, options), k, options)
+    return draft(_looks(table, options, memory), k, options)
 
 
 def recipe_from_roles(
-    table: Any, roles: Mapping[str, str], k: int, method: str = "auto", options: Mapping[str, Any] | None = None
+    table: Any,
+    roles: Mapping[str, str],
+    k: int,
+    method: str = "auto",
+    options: Mapping[str, Any] | None = None,
+    memory: int | None = None,
 ) -> Recipe:
     """A recipe for roles that were said, with the kinds that the columns look like. All columns must be named."""
-    looks = _looks(table, options)
+    looks = _looks(table, options, memory)
     mistakes = [
         Mistake(("columns", name), "The table must have this column.", "no such column", close_to(name, list(looks)))
         for name in roles
@@ -72,6 +81,30 @@ def recipe_to_look(
     return recipe_from_roles(table, roles, 5 if k is None else k, options=options)
 
 
-def _looks(table: Any, options: Mapping[str, Any] | None = None) -> dict[str, Look]:
+def _looks(table: Any, options: Mapping[str, Any] | None = None, memory: int | None = None) -> dict[str, Look]:
+    if memory is not None:
+        from .streaming import needed
+
+        if not isinstance(table, (str, Path)):
+            raise CoterieError("A memory limit is for files.", "a table in memory", "leave it out.")
+        if needed(Path(table)) > memory:
+            return _looks_in_parts(Path(table), options, memory)
     source = open_source(table, options or {})
     return {name: look(source.arrow(name), source.decimal) for name in source.table.names}
+
+
+def _looks_in_parts(path: Path, options: Mapping[str, Any] | None, memory: int) -> dict[str, Look]:
+    from .streaming import engine_of
+
+    engine, form = engine_of(path, options, memory)
+    try:
+        decimal = str(form.details.get("decimal") or ".")
+        looking = {name: Looking(decimal, _COUNTED) for name in engine.names}
+        for batch in engine.batches(engine.names):
+            for name in engine.names:
+                looking[name].add(batch.column(name))
+        if engine.records == 0:
+            raise CoterieError("The table must hold records.", "0")
+        return {name: one.seen() for name, one in looking.items()}
+    finally:
+        engine.close()

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import re
 import secrets
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -95,6 +95,17 @@ class Streamed:
         return as_table(self.facts)
 
 
+def engine_of(path: Path, options: Mapping[str, Any] | None, memory: int) -> tuple[FileEngine, Format]:
+    """The engine for a file that is read part by part, and its format; who asks for it closes it."""
+    form, names = peek(path, options)
+    if len(form.details.get("missing", ())) > 1:  # a column that is kept would not keep which of them it has
+        what = "A file that is read part by part has one text that means missing."
+        raise CoterieError(what, f"{len(form.details['missing'])}", "raise the memory limit.")
+    if memory < 2 * _LEAST:
+        raise CoterieError(f"The memory limit must be at least {2 * _LEAST >> 20} MiB.", f"{memory >> 20} MiB")
+    return FileEngine(path, form, names, int(_FOR_DUCKDB * (memory - _LEAST))), form
+
+
 def protect_file(
     path: str | Path,
     recipe: Any,
@@ -126,12 +137,7 @@ def protect_file(
     form, names = peek(path, recipe.file.options)
     recipe.check_columns(names)
     check_policy(recipe, form)
-    if len(form.details.get("missing", ())) > 1:  # a column that is kept would not keep which of them it has
-        what = "A file that is read part by part has one text that means missing."
-        raise CoterieError(what, f"{len(form.details['missing'])}", "raise the memory limit.")
-    if memory < 2 * _LEAST:
-        raise CoterieError(f"The memory limit must be at least {2 * _LEAST >> 20} MiB.", f"{memory >> 20} MiB")
-    engine = FileEngine(path, form, names, int(_FOR_DUCKDB * (memory - _LEAST)))
+    engine, form = engine_of(path, recipe.file.options, memory)
     try:
         run = _Run(engine, form, recipe, memory, rows)
         with staging(folder) as stage:
