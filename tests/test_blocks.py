@@ -33,6 +33,22 @@ def test_cuts_lead_where_they_were_learnt(X, size):
         assert len(rows) <= size or len(np.unique(rows, axis=0)) == 1
 
 
+def led(x, tree):
+    """The block of one record, cut by cut."""
+    at = 0 if len(tree.column) else -1
+    while at >= 0:
+        low = x[tree.column[at]] <= tree.value[at]
+        at = int(tree.left[at] if low else tree.right[at])
+    return -1 - at
+
+
+@given(matrices, matrices, st.integers(1, 12), st.booleans())
+def test_every_record_follows_the_cuts(learnt, X, size, turned):
+    tree = learn(np.resize(learnt, (len(learnt), X.shape[1])), len(learnt), size)
+    X = np.asfortranarray(X) if turned else X
+    assert route(X, tree).tolist() == [led(x, tree) for x in X]
+
+
 @given(matrices, st.integers(2, 12), st.integers(2, 4))
 def test_blocks_have_k_records_and_every_record_one_block(X, size, k):
     if len(X) < k:

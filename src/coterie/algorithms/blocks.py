@@ -89,16 +89,11 @@ def _widest_cut(part: Floats, raw: Floats) -> tuple[int, float] | None:
 
 def route(X: Floats, tree: Tree) -> Ints:
     """The block of each record."""
+    from ..kernels.cuts import follow
+
     out = np.zeros(len(X), np.int64)
-    waiting = [(0, np.arange(len(X)))] if len(tree.column) else []
-    while waiting:
-        cut, rows = waiting.pop()
-        low = X[rows, tree.column[cut]] <= tree.value[cut]
-        for child, part in ((int(tree.left[cut]), rows[low]), (int(tree.right[cut]), rows[~low])):
-            if child < 0:
-                out[part] = -1 - child
-            else:
-                waiting.append((child, part))
+    if len(tree.column):
+        follow(np.ascontiguousarray(X), tree.column, tree.value, tree.left, tree.right, out)
     return out
 
 
@@ -125,7 +120,7 @@ def piece_count(records: int, size: int, k: int) -> int:
 
 def members(blocks: Ints, size: int, k: int) -> list[Ints]:
     """The records of each block, in their order."""
-    order = np.argsort(blocks, kind="stable")
+    order = np.argsort(blocks.astype(np.min_scalar_type(int(blocks.max()))), kind="stable")  # of few bits: quick
     parts = np.split(order, np.cumsum(np.bincount(blocks))[:-1])
     return [piece for part in parts for piece in np.array_split(part, piece_count(len(part), size, k))]
 
