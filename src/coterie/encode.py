@@ -34,8 +34,10 @@ def encode(X: Floats, standardize: bool) -> Matrix:
     values would leave the range of a double.
     """
     if standardize:
-        columns = [standardized(np.ascontiguousarray(X[:, j])) for j in range(X.shape[1])]
-        return Matrix(np.ascontiguousarray(np.column_stack(columns)), 1.0)
+        out = np.empty(X.shape)
+        for j in range(X.shape[1]):
+            out[:, j] = standardized(np.ascontiguousarray(X[:, j]))
+        return Matrix(out, 1.0)
     largest = float(np.abs(X).max())
     if largest == 0.0 or 1e-150 < largest < 1e150:
         return Matrix(X.copy(), 1.0)
@@ -45,9 +47,11 @@ def encode(X: Floats, standardize: bool) -> Matrix:
 
 def standardized(x: Floats) -> Floats:
     """Mean 0, variance 1, whatever the offset and the scale of x."""
-    if x.min() == x.max():  # decided before any rounding: 0.1, averaged, is not always 0.1
+    low, high = float(x.min()), float(x.max())
+    if low == high:  # decided before any rounding: 0.1, averaged, is not always 0.1
         return np.zeros(len(x))
-    x = x / math.ldexp(1.0, math.frexp(float(np.abs(x).max()))[1])  # neither sums nor squares can overflow
-    x = x - x.mean()
-    x = x / np.abs(x).max()
-    return x / math.sqrt(float(np.mean(x * x)))
+    x = x / math.ldexp(1.0, math.frexp(max(-low, high))[1])  # neither sums nor squares can overflow
+    x -= x.mean()
+    x /= max(-x.min(), x.max())
+    x /= math.sqrt(float(np.mean(x * x)))
+    return x

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -30,16 +30,27 @@ class Numbers:
         dtype = self.dtypes[j]
         return dtype is not None and dtype.kind in "iu"
 
-    def like(self, columns: Sequence[NDArray[Any]]) -> Any:
+    def like(self, columns: Iterable[NDArray[Any]]) -> Any:
         """A table of the same kind, with the same index, names and order, holding these columns."""
         if self.source is None:
-            return np.column_stack(columns)
+            return _matrix(columns, self.values.shape)
         frame = self.source
         if frame.implementation.is_pyarrow():
             return arrow_table(dict(zip(self.names, columns, strict=True)))
         backend = frame.implementation
         make = [nw.new_series(name=n, values=c, backend=backend) for n, c in zip(frame.columns, columns, strict=True)]
         return _without_notes(nw.to_native(frame.with_columns(*make)))
+
+
+def _matrix(columns: Iterable[NDArray[Any]], shape: tuple[int, ...]) -> NDArray[Any]:
+    """Columns of one type as an array; each is asked for when there is room for it."""
+    rest = iter(columns)
+    first = next(rest)
+    out = np.empty(shape, first.dtype)
+    out[:, 0] = first
+    for j, column in enumerate(rest, 1):
+        out[:, j] = column
+    return out
 
 
 def arrow_table(columns: Mapping[str, NDArray[Any]]) -> Any:
@@ -161,7 +172,7 @@ def _from_array(X: Any) -> Numbers:
         raise CoterieError("X must hold real numbers.", f"an array of type {array.dtype}", hint)
     p = array.shape[1]
     names = tuple(str(j) for j in range(p))
-    return Numbers(np.array(array, dtype=np.float64, order="C"), names, (array.dtype,) * p, None)
+    return Numbers(np.ascontiguousarray(array, np.float64), names, (array.dtype,) * p, None)
 
 
 def check_names(names: Sequence[str]) -> None:
@@ -174,17 +185,16 @@ def check_names(names: Sequence[str]) -> None:
 def _check_finite(numbers: Numbers) -> None:
     for j, name in enumerate(numbers.names):
         column = numbers.values[:, j]
+        if column.min() >= -LARGEST and column.max() <= LARGEST:  # not so if NaN is among them
+            continue
         nans, infinite = int(np.isnan(column).sum()), int(np.isinf(column).sum())
         if nans:
             raise _missing(name, nans)
         if infinite:
             raise CoterieError("All values must be finite.", f"{infinite} infinite values (inf) in column '{name}'")
-        if np.abs(column).max() > LARGEST:
-            raise CoterieError(
-                f"Values must be below {LARGEST:g} in magnitude.",
-                f"larger ones in column '{name}'",
-                "use another unit.",
-            )
+        raise CoterieError(
+            f"Values must be below {LARGEST:g} in magnitude.", f"larger ones in column '{name}'", "use another unit."
+        )
 
 
 def _missing(name: str, count: int) -> CoterieError:
