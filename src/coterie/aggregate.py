@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -13,50 +15,69 @@ from .tables import Numbers
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
+AT_ONCE = 2**15  # records that are averaged or measured together: few enough for the processor's caches
+
 
 def group_centres(X: Floats, labels: Ints, centre: str) -> Floats:
-    """The centre of each group, a row a group: the mean, or the median of every column.
-
-    A mean takes a second pass over what the first left (offsets are no harm) and stays within its group's values: equal
-    values have exactly that value as their mean.
-    """
-    order = np.argsort(labels, kind="stable")
+    """The centre of each group, a row a group: the mean, or the median of every column."""
     sizes = np.bincount(labels)
-    starts = np.concatenate(([0], np.cumsum(sizes)[:-1]))
-    if centre == "mean":
-        x, m = X[order], sizes[:, None]
-        mean = np.add.reduceat(x, starts, axis=0) / m
-        mean += np.add.reduceat(x - np.repeat(mean, sizes, axis=0), starts, axis=0) / m
-        return np.clip(mean, np.minimum.reduceat(x, starts, axis=0), np.maximum.reduceat(x, starts, axis=0))
+    starts = np.concatenate(([0], np.cumsum(sizes)))
     out = np.empty((len(sizes), X.shape[1]))
+    if centre == "mean":
+        order = _by_group(labels)
+        cuts = np.searchsorted(starts, np.arange(0, len(X), AT_ONCE)).tolist()
+        for a, b in pairwise([*cuts, len(sizes)]):
+            if a < b:  # else one group goes on
+                out[a:b] = means(X[order[starts[a] : starts[b]]], sizes[a:b])
+        return out
     for j in range(X.shape[1]):
         x = X[np.lexsort((X[:, j], labels)), j]
-        low, high = x[starts + (sizes - 1) // 2], x[starts + sizes // 2]
+        low, high = x[starts[:-1] + (sizes - 1) // 2], x[starts[:-1] + sizes // 2]
         out[:, j] = low + (high - low) / 2
     return out
 
 
-def centre_of_each(X: Floats, labels: Ints, centre: str) -> Floats:
-    """In place of each record, the centre of its group; by labels[:, j] in column j, where columns differ."""
+def means(x: Floats, sizes: Ints) -> Floats:
+    """The mean of each group, where the records stand group after group.
+
+    It takes a second pass over what the first left (offsets are no harm) and stays within its group's values: equal
+    values have exactly that value as their mean.
+    """
+    starts, m = np.cumsum(sizes) - sizes, sizes[:, None]
+    mean = np.add.reduceat(x, starts, axis=0) / m
+    mean += np.add.reduceat(x - np.repeat(mean, sizes, axis=0), starts, axis=0) / m
+    return np.clip(mean, np.minimum.reduceat(x, starts, axis=0), np.maximum.reduceat(x, starts, axis=0))
+
+
+def _by_group(labels: Ints) -> Ints:
+    """The records group after group, each group's in their order: a stable argsort, in a third of its time."""
+    bits = len(labels).bit_length()
+    keys = np.left_shift(labels, bits, dtype=np.int64)  # no group is empty, so a label has no more bits
+    keys |= np.arange(len(labels))
+    keys.sort()
+    keys &= (1 << bits) - 1
+    return keys
+
+
+def centres_by_column(X: Floats, labels: Ints, centre: str) -> list[tuple[Floats, Ints]]:
+    """For each column the centres of the groups, and the group of each record: labels[:, j], where columns differ."""
     if labels.ndim == 1:
-        return group_centres(X, labels, centre)[labels]
-    out = np.empty_like(X)
-    for j in range(X.shape[1]):
-        own = labels[:, j] - labels[:, j].min()
-        out[:, j] = group_centres(X[:, j : j + 1], own, centre)[own, 0]
-    return out
+        centres = group_centres(X, labels, centre)
+        return [(centres[:, j], labels) for j in range(X.shape[1])]
+    groups = [labels[:, j] - labels[:, j].min() for j in range(X.shape[1])]
+    return [(group_centres(X[:, j : j + 1], own, centre)[:, 0], own) for j, own in enumerate(groups)]
 
 
-def released(numbers: Numbers, labels: Ints, centre: str, rounding: str | int | None) -> list[NDArray[Any]]:
+def released(numbers: Numbers, labels: Ints, centre: str, rounding: str | int | None) -> Iterator[NDArray[Any]]:
     """The columns with every record at its group's centre, in the units, and of the types, of the input."""
-    centres = centre_of_each(numbers.values, labels, centre)
+    centres, groups = zip(*centres_by_column(numbers.values, labels, centre), strict=True)
     # + 0.0: a negative zero would tell the sign of a mean that rounding hides, and set equal records apart in a file
-    columns = [_typed(numbers, j, _rounded(centres[:, j], rounding) + 0.0) for j in range(centres.shape[1])]
+    values = [_typed(numbers, j, _rounded(x, rounding) + 0.0) for j, x in enumerate(centres)]
     if rounding == "integers":
-        columns = _with_integers(numbers, columns)
-    if not all(np.isfinite(column).all() for column in columns):
+        values = _with_integers(numbers, values)
+    if not all(np.isfinite(x).all() for x in values):
         raise CoterieError("Rounded values must be finite.", f"rounding = {rounding}", "take fewer decimals.")
-    return columns
+    return (x[own] for x, own in zip(values, groups, strict=True))  # one by one: a table has room for its own only
 
 
 def alike(columns: list[NDArray[Any]]) -> Ints:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import partial
 from numbers import Integral
@@ -217,8 +217,11 @@ def _result(
 ) -> Result:
     """Release, measure, and put together what there is to tell."""
     labels, guarantee, proven = grouping.labels, grouping.guarantee, grouping.proven
-    columns = released(numbers, labels, options["centre"], options["rounding"])
-    exposed = _exposed(columns, k) if labels.ndim > 1 else 0
+    columns: Iterable[NDArray[Any]] = released(numbers, labels, options["centre"], options["rounding"])
+    exposed = 0
+    if labels.ndim > 1:
+        columns = list(columns)
+        exposed = _exposed(columns, k)
     measures = _measures(matrix, labels, options["centre"], options["distortion"], options["diversity"])
     if guarantee is not None and guarantee.factor == 1 and np.isfinite(measures["sse"]):
         guarantee = replace(guarantee, lower_bound=measures["sse"] * (1 - 1e-12))  # found in floating point
@@ -458,19 +461,26 @@ def _numbered(labels: Ints) -> Ints:
 
 
 def _by_first_appearance(labels: Ints) -> Ints:
-    _, first, inverse = np.unique(labels, return_index=True, return_inverse=True)
+    n = len(labels)
+    if labels.min() < 0 or labels.max() >= n:
+        labels = np.unique(labels, return_inverse=True)[1]
+    first = np.full(labels.max() + 1, n)
+    first[labels[::-1]] = np.arange(n)[::-1]  # what is written last stays
     number = np.empty(len(first), np.int64)
     number[np.argsort(first)] = np.arange(len(first))
-    return number[inverse]
+    return number[labels]
 
 
 def _measures(matrix: Matrix, labels: Ints, centre: str, distortion: str, diversity: str) -> dict[str, float]:
     """The sums behind every loss of the result, in the units of the data that were grouped."""
     X, unit = matrix.values, matrix.unit
-    sse, sst = loss.distortion(X, labels, centre), loss.diversity(X, centre)
-    sde, sdt = loss.distortion(X, labels, centre, "euclidean"), loss.diversity(X, centre, "euclidean")
-    lost = sse if distortion == "squared" else sde
-    whole = loss.diversity(X, centre, distortion, diversity)
+    d2 = loss.from_groups(X, labels, centre)
+    sse, sde = loss.total(d2), loss.total(d2, "euclidean")
+    d2 = loss.from_all(X, centre)
+    sst, sdt = loss.total(d2), loss.total(d2, "euclidean")
+    lost, whole = (sse, sst) if distortion == "squared" else (sde, sdt)
+    if diversity == "pairwise":
+        whole = loss.diversity(X, centre, distortion, diversity)
     powers = 2 if distortion == "squared" else 1
     return {
         "sse": _in_units(sse, unit, 2),

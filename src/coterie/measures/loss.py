@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..aggregate import centre_of_each
+from ..aggregate import AT_ONCE, centres_by_column, group_centres, means
 from ..columns import Column, Columns
 from .scale import in_sds
 
@@ -26,9 +26,7 @@ Ints = NDArray[np.int64]
 
 def distortion(X: Floats, labels: Ints, centre: str = "mean", distance: str = "squared") -> float:
     """Sum of the distances of the records to their groups' centres."""
-    steps = X - centre_of_each(X, labels, centre)
-    d2 = np.einsum("ij,ij->i", steps, steps)
-    return float(np.sum(d2 if distance == "squared" else np.sqrt(d2)))
+    return total(from_groups(X, labels, centre), distance)
 
 
 def diversity(X: Floats, centre: str = "mean", distance: str = "squared", about: str = "centre") -> float:
@@ -36,16 +34,48 @@ def diversity(X: Floats, centre: str = "mean", distance: str = "squared", about:
 
     Pairs of squared distances sum up to n times those to the mean; pairs of plain ones take O(n² p) time.
     """
-    one_group = np.zeros(len(X), np.int64)
     if about == "centre":
-        return distortion(X, one_group, centre, distance)
+        return total(from_all(X, centre), distance)
     if distance == "squared":
-        return len(X) * distortion(X, one_group)
+        return len(X) * total(from_all(X, "mean"))
     from ..kernels.pairs import distances_after
 
     sums = np.empty(len(X))
     distances_after(X, sums)
     return math.fsum(sums)
+
+
+def from_groups(X: Floats, labels: Ints, centre: str) -> Floats:
+    """The squared distance of each record to the centre of its group."""
+    return _squared(X, centres_by_column(X, labels, centre))
+
+
+def from_all(X: Floats, centre: str) -> Floats:
+    """The squared distance of each record to the centre of all."""
+    everyone = np.broadcast_to(np.int64(0), len(X))
+    columns = [X[:, j : j + 1] for j in range(X.shape[1])]  # one by one, as each is copied on the way
+    if centre == "mean":
+        middle = [means(x, np.array([len(X)])) for x in columns]
+    else:
+        middle = [group_centres(x, everyone, centre) for x in columns]
+    return _squared(X, [(x[:, 0], everyone) for x in middle])
+
+
+def _squared(X: Floats, centres: Sequence[tuple[Floats, Ints]]) -> Floats:
+    """The squared distances to these centres: for each column the groups', and the group of each record."""
+    d2 = np.empty(len(X))
+    for a in range(0, len(X), AT_ONCE):
+        b = a + AT_ONCE
+        steps = X[a:b].copy()
+        for j, (values, own) in enumerate(centres):
+            steps[:, j] -= values[own[a:b]]
+        np.einsum("ij,ij->i", steps, steps, out=d2[a:b])
+    return d2
+
+
+def total(d2: Floats, distance: str = "squared") -> float:
+    """The sum of squared distances, or of their roots."""
+    return float(np.sum(d2 if distance == "squared" else np.sqrt(d2)))
 
 
 def percent(part: float, whole: float) -> float:
