@@ -117,16 +117,15 @@ def _from_frame(frame: Any) -> Numbers:
             f"{_listed(wrong)} of type {_listed_types(frame, wrong)}",
             "leave these columns out, or turn them into numbers first.",
         )
-    columns, dtypes = [], []
-    for name in frame.columns:
+    values, dtypes = np.empty((len(frame), len(names))), []
+    for j, name in enumerate(frame.columns):
         column = frame.get_column(name)
         missing = int(column.null_count())
         if missing:
             raise _missing(str(name), missing)
         dtypes.append(_numpy_dtype(column.dtype))
-        columns.append(_as_floats(column))
-    empty = np.empty((len(frame), 0))
-    return Numbers(np.ascontiguousarray(np.column_stack(columns)) if columns else empty, names, tuple(dtypes), frame)
+        values[:, j] = _as_floats(column)
+    return Numbers(values, names, tuple(dtypes), frame)
 
 
 def _as_floats(column: Any) -> Floats:
