@@ -15,7 +15,7 @@ from .tables import Numbers
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-AT_ONCE = 2**15  # records that are averaged or measured together: few enough for the processor's caches
+AT_ONCE = 2**14  # records that are averaged or measured together: few enough for the processor's caches
 
 
 def group_centres(X: Floats, labels: Ints, centre: str) -> Floats:
