@@ -267,3 +267,16 @@ def test_killed_at_any_moment(tmp_path):
     protect_file(path, recipe(), place / "out", memory=GB, rows=900)
     assert [p.name for p in place.iterdir()] == ["out"]
     assert verify(place / "out").ok
+
+
+def test_the_engine_prints_nothing(tmp_path):
+    """Where there is no script, as in a notebook, DuckDB shows a bar of its own after two seconds, on stdout."""
+    path, n = tmp_path / "in.parquet", 2_000_000
+    pa.parquet.write_table(pa.table({name: np.arange(n) for name in "abcde"}), path)
+    code = (
+        "import time; from pathlib import Path; from coterie.release.streaming import engine_of\n"
+        f"engine, _ = engine_of(Path({str(path)!r}), None, 1 << 30)\n"
+        f"for batch in engine.batches(engine.names): time.sleep(3 * batch.num_rows / {n})"
+    )
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert (ran.returncode, ran.stdout, ran.stderr) == (0, "", "")

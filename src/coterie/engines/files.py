@@ -103,6 +103,7 @@ def _connect(path: str, memory: int) -> Any:
     connection.execute(f"SET memory_limit = '{memory // (1 << 20)}MiB'")
     connection.execute(f"SET allowed_paths = ['{path}']")
     connection.execute("SET enable_external_access = false")
+    connection.execute("SET enable_progress_bar = false")  # it would be printed among what we print
     connection.execute("SET lock_configuration = true")
     return connection
 
