@@ -46,6 +46,7 @@ class FreeRecords:
             exact_sum.add_rows(self._digits, X)
         self._order = close_together(X, np.arange(len(X)))
         self._opened = 0.0  # the share of the tiles that searches opened
+        self._pairs = 0  # farthest pairs that were asked for
         self._at_once, self._began = 4000.0, time.perf_counter()
         extent = float(np.max(X.max(axis=0) - X.min(axis=0)))
         self._scale = math.ldexp(1.0, max(-1000, min(1000, -math.frexp(extent)[1])))
@@ -74,6 +75,9 @@ class FreeRecords:
 
     def farthest_pair(self) -> int:
         """The lowest record r at an end of a longest pair of free records; its partner is `farthest(X[r])`."""
+        if self._pairs in (1, 2) or self._pairs % 8 == 0:  # the anchor is to be amid those that are left
+            tiles.anchor_at(self.tiles, self.X[self.remaining()].mean(axis=0))
+        self._pairs += 1
         outermost = np.argsort(-self.tiles.box[1, -2])
         return tiles.farthest_pair(self.tiles, outermost)
 

@@ -413,6 +413,16 @@ def farthest(tiles: Tiles, q: Floats) -> int:
 
 
 @kernel
+def _apart_at_most(box: Floats, a: int, b: int, p: int) -> float:
+    """No record of tile a is farther from one of tile b, squared: the sum of the same steps, each as long or longer."""
+    d2 = 0.0
+    for j in range(p):
+        step = max(box[1, j, a] - box[0, j, b], box[1, j, b] - box[0, j, a])
+        d2 += step * step
+    return d2
+
+
+@kernel
 def farthest_pair(tiles: Tiles, outermost: Ints) -> int:
     """Give r, the lowest free record at an end of a longest pair; -1 if none is free.
 
@@ -420,6 +430,7 @@ def farthest_pair(tiles: Tiles, outermost: Ints) -> int:
     all that follows.
     """
     values, record, filled, box, centre = tiles.values, tiles.record, tiles.filled, tiles.box, tiles.centre
+    lowest = tiles.lowest
     p = centre.shape[0]
     reach, radius = box[1, p] * SLACK + GRAIN, box[1, p + 1]
     d2, q = np.empty(SIZE), np.empty(p)
@@ -434,6 +445,9 @@ def farthest_pair(tiles: Tiles, outermost: Ints) -> int:
             for j in range(p):
                 between += (centre[j, a] - centre[j, b]) ** 2
             if ((np.sqrt(between) + radius[a] + radius[b]) * SLACK + GRAIN) ** 2 < best_d2:
+                continue
+            # Pairs that are as long matter only if they have a lower record
+            if lowest[a] >= best and lowest[b] >= best and _apart_at_most(box, a, b, p) <= best_d2:
                 continue
             for i in range(filled[a]):
                 if (values[a, p, i] * SLACK + reach[b]) ** 2 < best_d2:
