@@ -8,7 +8,11 @@ import pytest
 import coterie as ct
 from conftest import needs_casc
 from coterie.algorithms.bounds import scaled
+from coterie.algorithms.column_generation.cuts import WIDTH, within
+from coterie.algorithms.column_generation.dives import Dives
 from coterie.algorithms.column_generation.diving import Diving
+from coterie.algorithms.column_generation.master import group_costs
+from coterie.algorithms.column_generation.neighbourhoods import Neighbourhoods
 from coterie.algorithms.column_generation.relaxation import Relaxation
 from coterie.algorithms.exact import exact
 from coterie.algorithms.limits import Limits
@@ -56,22 +60,82 @@ def test_groups_that_are_too_large_are_split():
     assert np.bincount(solved.labels).max() <= 5
 
 
+def relaxed(X, k):
+    problem = scaled(X, k, start(X, k))
+    relaxation = Relaxation(problem.X, k, problem.groups)
+    relaxation.run(Limits(), np.inf, 300)
+    return problem, relaxation
+
+
+def is_partition(groups, n, k):
+    sizes = (groups >= 0).sum(axis=1)
+    return np.array_equal(np.sort(groups[groups >= 0]), np.arange(n)) and k <= sizes.min() <= sizes.max() < 2 * k
+
+
 @pytest.mark.parametrize("k", [2, 3, 5])
-def test_a_dive_gives_a_partition_and_leaves_no_trace(k):
+def test_a_dive_finds_better_and_better_partitions(k):
     for seed in range(3):
         X = table("normal", 90, 3, seed)
-        problem = scaled(X, k, start(X, k))
-        relaxation = Relaxation(problem.X, k, problem.groups)
-        relaxation.run(Limits(), np.inf, 300)
+        problem, relaxation = relaxed(X, k)
+        master, met = relaxation.master, []
         for part in (0.3, 0.05):
-            before = relaxation.master.solve().value
-            groups = Diving(problem.X, k, relaxation.master, Limits(), part, np.inf).run()
-            assert relaxation.master.solve().value >= relaxation.bound * (1 - 1e-9)
-            assert relaxation.master.solve().value <= before * (1 + 1e-6) + 1e-2 * before  # more cuts
-            if groups is not None:
-                assert np.array_equal(np.sort(groups[groups >= 0]), np.arange(90))
-                assert ((groups >= 0).sum(axis=1) >= k).all()
-        assert Diving(problem.X, k, relaxation.master, Stopping(0), 0.1, np.inf).run() is None
+            met.clear()
+            Diving(problem.X, k, master.groups, master.cuts, Limits(), part).run(problem.groups, np.inf, met.append)
+            values = [group_costs(problem.X, groups).sum() for groups in met]
+            assert met
+            assert all(is_partition(groups, 90, k) for groups in met)
+            assert values == sorted(values, reverse=True)
+            assert relaxation.bound * (1 - 1e-9) <= values[-1] <= 1.05 * relaxation.bound
+        met.clear()
+        Diving(problem.X, k, master.groups, master.cuts, Stopping(0), 0.1).run(problem.groups, np.inf, met.append)
+        assert not met
+
+
+def test_a_dive_among_some_records_leaves_the_others():
+    X = table("normal", 90, 3, 1)
+    problem, relaxation = relaxed(X, 3)
+    some, met = problem.groups[:12], []
+    before = group_costs(problem.X, some).sum()
+    Diving(problem.X, 3, relaxation.master.groups, relaxation.master.cuts, Limits(), 0.2).run(some, before, met.append)
+    for groups in met:
+        assert np.array_equal(np.sort(groups[groups >= 0]), np.sort(some[some >= 0]))
+        assert group_costs(problem.X, groups).sum() < before
+
+
+def test_cuts_among_some_records():
+    cuts = np.full((4, WIDTH), -1)
+    cuts[0, :3], cuts[1, :5], cuts[2, :5], cuts[3, :3] = [0, 2, 4], [0, 1, 2, 3, 4], [0, 2, 4, 5, 6], [1, 2, 6]
+    place = np.array([0, -1, 1, -1, 2, 3, -1, -1])  # of 7 records, and of nobody
+    expected = np.full((1, WIDTH), -1)
+    expected[0, :3] = [0, 1, 2]  # the first and the second; of the others, 4 and 1 are left
+    np.testing.assert_array_equal(within(cuts, place), expected)
+
+
+def test_neighbourhoods_follow_the_ties():
+    groups = np.array([[0, 1, -1], [2, 3, -1], [4, 5, -1], [6, 7, -1]])
+    columns = np.array([[1, 6, -1], [2, 4, -1], [3, 4, -1], [0, 7, -1]])
+    near = Neighbourhoods(groups, 8, columns, np.array([1.0, 1.0, 1.0, 0.0]))
+    assert near.around(0, 4).tolist() == [0, 3]
+    assert near.around(0, 8).tolist() == [0, 3]  # nothing ties the others to these
+    assert near.around(2, 3).tolist() == [2, 1]
+    assert near.around(1, 2).tolist() == [1]
+
+
+def test_dives_in_neighbourhoods_never_lose():
+    X = table("normal", 90, 3, 2)
+    problem, relaxation = relaxed(X, 3)
+    values = []
+
+    def met(groups):
+        assert is_partition(groups, 90, 3)
+        values.append(group_costs(problem.X, groups).sum())
+        return False
+
+    dives = Dives(problem.X, 3, relaxation.master, Limits(), met)
+    dives.everywhere(problem.groups, 0.3)
+    dives.around(40)
+    assert values == sorted(values, reverse=True)
+    assert values[-1] >= relaxation.bound * (1 - 1e-9)
 
 
 @needs_casc

@@ -11,17 +11,15 @@ from numpy.typing import NDArray
 from ..progress import listening, state
 from .bounds import CLOSE, Proven, Scaled, proven, scaled, split, whole
 from .column_generation.branching import Branching
-from .column_generation.diving import FINISHED, Diving
+from .column_generation.dives import FIRST, FREED, FREED_LAST, MORE, Dives
 from .column_generation.master import best_partition, group_costs
 from .column_generation.relaxation import Relaxation
 from .limits import Limits
-from .mdav import mdav
 from .refine import refine
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-_FIXED = (0.15, 0.05)  # dives: the part of the groups that is fixed at a time
 _NARROW, _NARROW_NODES = (
     (0.5, 0.25, 0.1, 0.03),
     100,
@@ -89,13 +87,7 @@ class _Search:
             return
         self._integral(relaxation)
         pool = relaxation.master
-        listed = None
-        for part in _FIXED:  # a better partition makes the list shorter
-            if self._done() or limits.over():
-                return
-            if listed is None or len(listed[0]) > _SHORT:
-                self._dive(relaxation, part)
-                listed = self._list(relaxation)
+        listed = self._dives(relaxation)
         for part in _NARROW:
             if listed is None and not (self._done() or limits.over()):
                 narrow = self._list(relaxation, part)
@@ -113,22 +105,26 @@ class _Search:
         self._bound = max(self._bound, bound)
         self._tell()
 
-    def _dive(self, relaxation: Relaxation, part: float) -> None:
-        """Dive for a partition, and search around it: the best one, or the one that was found."""
-        dive = Diving(self._problem.X, self._k, relaxation.master, self._limits, part, self._value)
-        small = len(self._problem.X) <= 2 * FINISHED  # no deeper
-        found = dive.run(None if small else self._finish)
-        if found is not None:
-            self._take(found)
-            self._refine("quick")
-            relaxation.master.add(self._groups)
+    def _dives(self, relaxation: Relaxation) -> tuple[Ints, Floats] | None:
+        """Dive until the groups that a better partition can be made of are few, or often enough; these groups."""
+        dives = Dives(self._problem.X, self._k, relaxation.master, self._limits, self._met)
+        dives.everywhere(self._groups, FIRST)
+        listed = self._list(relaxation, most=_SHORT)
+        for part in MORE:
+            if listed is None:
+                dives.around(FREED)
+                dives.everywhere(self._groups, part)
+                listed = self._list(relaxation, most=_SHORT)
+        if listed is None:
+            dives.around(FREED)
+            dives.around(FREED_LAST, self._groups)
+        relaxation.master.add(self._groups)
+        return self._list(relaxation) if listed is None else listed
 
-    def _finish(self, X: Floats) -> Ints:
-        """The best partition of the last records of a dive."""
-        rng, limits = np.random.default_rng(0), self._limits
-        with listening(None):
-            start = refine(X, mdav(X, self._k), self._k, effort="quick", rng=rng, limits=limits)
-            return exact(X, self._k, rng=rng, limits=limits, start=start.labels).labels
+    def _met(self, groups: Ints) -> bool:
+        """Take a partition if it is better; whether that is enough."""
+        self._take(groups)
+        return self._done()
 
     def _refine(self, effort: str) -> None:
         """Search around the best partition."""
@@ -139,12 +135,12 @@ class _Search:
             found = refine(X, self._labels(), k, effort=effort, rng=np.random.default_rng(0), limits=self._limits)
         self._take(split(X, k, found.labels))
 
-    def _list(self, relaxation: Relaxation, part: float = 1.0) -> tuple[Ints, Floats] | None:
+    def _list(self, relaxation: Relaxation, part: float = 1.0, most: int = _LIST) -> tuple[Ints, Floats] | None:
         """All groups that a better partition can be made of, or part of the gap's, if they are not too many."""
         if self._done() or self._limits.over():
             return None
         gap = (self._value - relaxation.bound) * (1.0 + 1e-9)  # the bound that the dual at hand proves
-        return relaxation.pricing.enumerate(*relaxation.dual, part * gap, _LIST, _LIST_NODES, self._limits.over)
+        return relaxation.pricing.enumerate(*relaxation.dual, part * gap, most, _LIST_NODES, self._limits.over)
 
     def _branch(self, groups: Ints, reduced: Floats, cuts: Ints, part_nodes: int = 0) -> None:
         """Search all partitions made of listed groups; if it is not all that matter, with so many nodes."""

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from ...progress import state
 from ..limits import Limits
 from .bound import BELOW, lagrangian_bound
-from .cuts import by_record, entries, room, separate
-from .master import Master, Solution, best_partition, group_costs
+from .cuts import room, separate
+from .master import Master, Solution, best_partition, group_costs, reduced_costs
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -144,15 +144,9 @@ class Branching:
 
     def _reduced_costs(self, solution: Solution) -> Floats:
         """Those of all groups, rounded down."""
-        pi = np.append(solution.pi + self._slack * np.abs(solution.pi), 0.0)  # -1, for nobody, is the last
-        reduced: Floats = self._cost * (1.0 - self._slack) - pi[self.groups].sum(axis=1)
-        charged = np.flatnonzero(solution.sigma > 0.0)
-        if len(charged):
-            counts, found, much = entries(self.groups, by_record(self._master.cuts[charged], self._n), len(charged))
-            column = np.repeat(np.arange(len(self.groups)), counts)
-            sigma = solution.sigma[charged] * (1.0 - self._slack)
-            reduced += np.bincount(column, sigma[found] * much, len(reduced))
-        return reduced
+        pi = solution.pi + self._slack * np.abs(solution.pi)
+        cost, sigma = self._cost * (1.0 - self._slack), solution.sigma * (1.0 - self._slack)
+        return reduced_costs(self.groups, cost, pi, self._master.cuts, sigma)
 
     def _keep(self, solution: Solution) -> None:
         """Keep a solution without fractions if it is the best so far."""

@@ -61,6 +61,19 @@ def entries(groups: Ints, rows: Rows, m: int) -> tuple[Ints, Ints, Floats]:
     return counts, found, value
 
 
+def within(cuts: Ints, place: Ints) -> Ints:
+    """The cuts among some of the records: place[i] is a record's place there, -1 if it has none; place[-1] is -1.
+
+    A subset of a cut's records has a cut of its own, but only an odd number of them says something new.
+    """
+    cuts = place[cuts]
+    size = (cuts >= 0).sum(axis=1)
+    cuts = cuts[(size > 2) & (size % 2 == 1)]
+    nobody = np.iinfo(np.int64).max
+    cuts = np.sort(np.where(cuts < 0, nobody, cuts), axis=1)
+    return np.unique(np.where(cuts == nobody, -1, cuts), axis=0)
+
+
 def separate(groups: Ints, x: Floats, n: int, most: int, each: int, known: set[tuple[int, ...]]) -> Ints:
     """The cuts that a fractional solution violates most: so many, so many at each record, none of those known.
 

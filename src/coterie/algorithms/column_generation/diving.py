@@ -1,8 +1,9 @@
 """Diving: partitions out of the relaxation's fractions, by fixing groups and generating others around them.
 
-Groups that the linear program takes (nearly) whole are fixed, their records leave the pricing, and groups of the others
-are generated anew until the next are whole. It never goes back: a heuristic (Joncour et al. 2010, Column generation
-based primal heuristics), whose every group stays in the master for what comes after.
+Groups that the linear program takes (nearly) whole are fixed, their records leave, and groups of the others are
+generated anew until the next are whole. It never goes back: a heuristic (Joncour et al. 2010, Column generation based
+primal heuristics). What is left at every depth is a smaller problem of the same kind: it has a master problem of its
+own, which is far quicker than one in which columns are fixed, and a quick search in it gives a partition at once.
 """
 
 from __future__ import annotations
@@ -13,132 +14,170 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from ...progress import listening
 from ..limits import Limits
 from ..mdav import mdav
+from ..refine import refine
 from .bound import BELOW
-from .cuts import separate
-from .master import Master, Solution
+from .cuts import separate, within
+from .master import Master, Solution, best_partition, group_costs
 from .pricing import Pricing
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-FINISHED = 120  # so few records are left to others: the last fixings are the worst
+_FINISHED = 500  # among so few records, all groups that matter are listed,
+_LISTED, _LIST_NODES = 1000, 2_000_000  # and left to HiGHS's branch and cut if they are not more: the last fixings
+_FINISH_NODES = 100  # are the worst
 _WHOLE, _FRACTION = 1.0 - 1e-6, 1e-6
 _HALF = 0.5  # a group is fixed above that, but one at least
-_NODES = 500  # of a search
-_ROUNDS = 8  # of linear programs between two fixings
+_BREADTH, _NODES = 20, 500  # of a search for groups; it is exact nowhere
+_ROUNDS = 30  # of linear programs between two fixings: badly converged, they fix the wrong groups
+_FEW = 0.005  # so few new columns, per record: converged
 _CUT_ROUNDS, _CUTS, _CUTS_EACH = 3, 100, 3
 
 
 class Diving:
-    """A dive from the solution of a master problem, whose columns it fixes, adds to, and sets free in the end."""
+    """Dives among some of the records, from groups and cuts that are known."""
 
-    def __init__(self, X: Floats, k: int, master: Master, limits: Limits, fixed: float, below: float) -> None:
-        """`fixed`: the part of the groups that may be fixed at a time. `below`: it gives up when it can't get there."""
-        self._X, self._k, self._master, self._limits, self._part = X, k, master, limits, fixed
-        self._below = below
-        self._finish: Callable[[Floats], Ints] | None = None
-        self._breadth = 15 if k < 4 else 30
-        self._taken: list[int] = []  # columns
-        self._rest = np.arange(len(X))
+    def __init__(self, X: Floats, k: int, pool: Ints, cuts: Ints, limits: Limits, part: float) -> None:
+        """`part`: how many of the groups that are not whole may be fixed at a time."""
+        self._X, self._k, self._limits, self._part = X, k, limits, part
+        self._pool, self._cuts = pool, cuts
 
-    def run(self, finish: Callable[[Floats], Ints] | None = None) -> Ints | None:
-        """A partition's groups; None if it got stuck, or was stopped. `finish` labels the last FINISHED records."""
-        self._finish = finish
-        try:
-            return self._run()
-        finally:
-            self._master.fix(np.array(self._taken, np.int64), 0.0)
+    def run(self, start: Ints, below: float, met: Callable[[Ints], None]) -> None:
+        """Dive among the records of these groups, which are a partition of them.
 
-    def _run(self) -> Ints | None:
-        while not self._limits.over():
-            solution = self._solve()
-            if solution.value >= self._below:
-                return None
-            if not ((solution.x > _FRACTION) & (solution.x < _WHOLE)).any():
-                return self._master.groups[solution.x > _HALF]
-            if not self._fix(solution):
-                return None
-            if len(self._rest) == 0:
-                return self._master.groups[self._taken]
-            if len(self._rest) < 2 * self._k:
-                return self._with(self._rest[None]) if len(self._rest) >= self._k else None
-            if len(self._rest) <= FINISHED and self._finish is not None:
-                return self._with(self._grouped(self._finish(self._X[self._rest])))
-            self._make_feasible()
-        return None
+        `met` hears of every partition of these records that costs less than `below` and all before.
+        """
+        self._rest, self._start = np.sort(start[start >= 0]), start
+        self._taken, self._paid = start[:0], 0.0
+        self._value, self._met = below, met
+        while len(self._rest) >= 2 * self._k and not self._limits.over() and self._descend():
+            self._search()
 
-    def _with(self, groups: Ints) -> Ints:
-        """What is fixed, and these."""
-        more = np.full((len(groups), self._master.groups.shape[1]), -1)
-        more[:, : groups.shape[1]] = groups
-        return np.concatenate([self._master.groups[self._taken], more])
+    def _descend(self) -> bool:
+        """Fix groups among the records that are left; whether there is hope."""
+        master = self._master()
+        solution = self._solve(master)
+        if self._limits.over() or self._paid + solution.value >= self._value:
+            return False
+        split = (solution.x > _FRACTION) & (solution.x < _WHOLE)
+        if not split.any():
+            self._meet(self._outer(master.groups[solution.x > _HALF]))
+            return False
+        return not self._finish(master, solution) and self._fix(master, solution)
 
-    def _solve(self) -> Solution:
-        """The relaxation around what is fixed, nearly."""
-        rest, k = self._rest, self._k
-        pricing = Pricing(self._X[rest], k)
+    def _master(self) -> Master:
+        """The linear program of the records that are left."""
+        master = Master(self._X[self._rest], self._k)
         place = np.full(len(self._X) + 1, -1)
-        place[rest] = np.arange(len(rest))
-        cut_rounds = 0
-        for _ in range(_ROUNDS):
-            solution = self._master.solve()
-            if self._limits.over():
-                break
-            cuts = place[self._master.cuts]  # those who are gone cannot meet anybody
-            found = pricing.price(
-                solution.pi[rest], cuts, solution.sigma, below=BELOW, breadth=self._breadth, nodes=_NODES
-            )
-            new = self._master.add(np.append(rest, -1)[found.groups])
-            if new < max(1, 0.01 * len(rest)):
-                cut_rounds += 1
-                if cut_rounds > _CUT_ROUNDS or not self._cut(solution):
-                    break
-        return self._master.solve()
+        place[self._rest] = np.arange(len(self._rest))
+        local = place[self._pool]
+        master.add(local[((local >= 0) == (self._pool >= 0)).all(axis=1)])
+        master.add(place[self._start])
+        cuts = within(self._cuts, place)
+        if len(cuts):
+            master.add_cuts(cuts)
+        return master
 
-    def _cut(self, solution: Solution) -> bool:
+    def _outer(self, groups: Ints) -> Ints:
+        """Groups of records, of groups of those that are left."""
+        outer: Ints = np.append(self._rest, -1)[groups]
+        return outer
+
+    def _solve(self, master: Master) -> Solution:
+        """The relaxation among the records that are left, nearly."""
+        n = len(self._rest)
+        pricing = self._pricing = Pricing(self._X[self._rest], self._k)
+        over, cut_rounds = self._limits.over, 0
+        for _ in range(_ROUNDS):
+            solution = master.solve()
+            if over():
+                break
+            pi, cuts, sigma = solution.pi, master.cuts, solution.sigma
+            found = pricing.price(pi, cuts, sigma, below=BELOW, breadth=_BREADTH, nodes=_NODES, over=over)
+            if master.add(found.groups) < max(1, _FEW * n):
+                cut_rounds += 1
+                if cut_rounds > _CUT_ROUNDS or not self._cut(master, solution):
+                    break
+        self._pool, self._cuts = self._outer(master.groups), self._outer(master.cuts)
+        return master.solve()
+
+    def _cut(self, master: Master, solution: Solution) -> bool:
         """Add cuts that the solution violates, if there are any."""
         split = np.flatnonzero((solution.x > _FRACTION) & (solution.x < _WHOLE))
         if len(split) == 0:
             return False
-        inside = self._master.groups[split]
-        cuts = separate(inside, solution.x[split], len(self._X), _CUTS, _CUTS_EACH, self._master.known)
+        cuts = separate(master.groups[split], solution.x[split], len(self._rest), _CUTS, _CUTS_EACH, master.known)
         if len(cuts):
-            self._master.add_cuts(cuts)
+            master.add_cuts(cuts)
         return len(cuts) > 0
 
-    def _fix(self, solution: Solution) -> bool:
+    def _fix(self, master: Master, solution: Solution) -> bool:
         """Fix the groups that are whole, and some of those that nearly are; whether there were any."""
-        free = np.zeros(len(self._X), bool)
-        free[self._rest] = True
-        most = max(1, math.floor(self._part * float(solution.x.sum() - len(self._taken))))
+        free = np.ones(len(self._rest), bool)
+        split = (solution.x > _FRACTION) & (solution.x < _WHOLE)
+        most = max(1, math.floor(self._part * float(solution.x[split].sum())))
         new: list[int] = []
         fractional = 0
         for g in np.argsort(-solution.x, kind="stable").tolist():
             x = solution.x[g]
             if x < _FRACTION or (x < _WHOLE and (fractional == most or (x < _HALF and fractional > 0))):
                 break
-            group = self._master.groups[g]
+            group = master.groups[g]
             group = group[group >= 0]
             if not free[group].all() or 0 < free.sum() - len(group) < self._k:
                 continue
             free[group] = False
             new.append(g)
             fractional += x < _WHOLE
-        self._taken += new
-        self._rest = np.flatnonzero(free)
-        self._master.fix(np.array(new, np.int64), 1.0)
+        self._taken = np.concatenate([self._taken, self._outer(master.groups[new])])
+        self._paid = math.fsum(group_costs(self._X, self._taken).tolist())
+        self._rest = self._rest[free]
         return len(new) > 0
 
-    def _make_feasible(self) -> None:
-        """Groups that the others can form, however bad."""
-        self._master.add(self._grouped(mdav(self._X[self._rest], self._k)))
-
-    def _grouped(self, labels: Ints) -> Ints:
-        """The groups of the records that are left, by their labels."""
-        groups = np.full((labels.max() + 1, self._master.groups.shape[1]), -1)
+    def _search(self) -> None:
+        """A partition of what is left, without linear programs: one to begin with, and perhaps a good one."""
+        if len(self._rest) == 0:
+            self._meet(self._start[:0])
+            return
+        X = self._X[self._rest]
+        with listening(None):  # its progress is not this one's
+            rng = np.random.default_rng(0)
+            found = refine(X, mdav(X, self._k), self._k, effort="quick", rng=rng, limits=self._limits)
+        labels = found.labels
+        groups = np.full((labels.max() + 1, self._start.shape[1]), -1)
         for g in range(len(groups)):
             group = self._rest[labels == g]
             groups[g, : len(group)] = group
-        return groups
+        self._start = groups
+        self._meet(groups)
+
+    def _finish(self, master: Master, solution: Solution) -> bool:
+        """Where few groups can be in a better partition, look for the best one among these; whether they are few.
+
+        This is exact but for the nodes, and for groups that the hurried pricing has missed.
+        """
+        gap = self._value - self._paid - solution.value
+        if len(self._rest) > _FINISHED:
+            return False
+        pi, cuts, sigma = solution.pi, master.cuts, solution.sigma
+        listed = self._pricing.enumerate(pi, cuts, sigma, gap, _LISTED, _LIST_NODES, self._limits.over)
+        if listed is None:
+            return False
+        groups = listed[0]
+        cost = group_costs(self._X[self._rest], groups)
+        nobody = np.empty(0, np.int64)
+        chosen = best_partition(len(self._rest), groups, cost, cuts, nobody, _FINISH_NODES, self._limits.over)
+        if len(chosen):
+            self._meet(self._outer(groups[chosen]))
+        return True
+
+    def _meet(self, groups: Ints) -> None:
+        """A partition: what is fixed, and these."""
+        groups = np.concatenate([self._taken, groups])
+        value = math.fsum(group_costs(self._X, groups).tolist())
+        if value < self._value:
+            self._value = value
+            self._met(groups)

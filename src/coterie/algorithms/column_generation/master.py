@@ -44,6 +44,17 @@ def group_costs(X: Floats, groups: Ints) -> Floats:
     return costs
 
 
+def reduced_costs(groups: Ints, cost: Floats, pi: Floats, cuts: Ints, sigma: Floats) -> Floats:
+    """What groups cost beyond the prices of their records, with what they pay for cuts."""
+    reduced: Floats = cost - np.append(pi, 0.0)[groups].sum(axis=1)  # -1, for nobody, is the last
+    charged = np.flatnonzero(sigma > 0.0)
+    if len(charged):
+        counts, found, much = entries(groups, by_record(cuts[charged], len(pi)), len(charged))
+        column = np.repeat(np.arange(len(groups)), counts)
+        reduced += np.bincount(column, sigma[charged][found] * much, len(reduced))
+    return reduced
+
+
 def _columns(groups: Ints, cuts: Ints, n: int) -> tuple[NDArray[np.int32], NDArray[np.int32], Floats]:
     """The rows in which each group counts, records first, then cuts: where each group's start; which; how much."""
     size = (groups >= 0).sum(axis=1)
