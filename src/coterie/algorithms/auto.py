@@ -40,10 +40,12 @@ def auto(X: Floats, k: int, *, loss: Callable[[Ints], float], rng: np.random.Gen
 def exact_method(X: Floats, k: int, *, rng: np.random.Generator, limits: Limits) -> Found:
     """The best partition that column generation finds from a refined one, and what is proven of it."""
     from .bounds import MOST_RECORDS, lower_bound  # auto has no need of these, nor of HiGHS
+    from .column_generation.relaxation import CUT_K
     from .exact import exact
 
     more(len(X))
-    refined = refine(X, mdav(X, k), k, effort="quick", rng=rng, limits=limits)
+    effort = "quick" if k <= CUT_K else "thorough"  # dives find better ones, but where there are cuts
+    refined = refine(X, mdav(X, k), k, effort=effort, rng=rng, limits=limits)
     if len(X) > MOST_RECORDS:  # no linear program of that size
         proven = lower_bound(X, k, effort="fast", labels=refined.labels, limits=limits)
         return Found(refined.labels, {"optimal": False}, None, proven)

@@ -36,6 +36,7 @@ _HALF_WIDTH, _LEAST_WIDTH, _SHRINK, _STEADY = (
 )  # of the box, as part of a price; it shrinks after so many rounds
 _BREADTH, _NODES = 40, 100  # in a hurry
 _FEW = 0.03  # so few new columns, per record: time to price exactly
+_PATIENCE = 8  # after so many rounds in a hurry since the last, what prices prove is looked at anyway: cuts come later
 _OTHERS_NODES = 300  # in a hurry, for the anchors whose groups lie farther away
 CLOSE, _CLOSE_ENOUGH = 1e-5, 1e-3  # the bound and the prices agree to that, relative: converged, for cuts or without
 
@@ -79,7 +80,7 @@ class Boxstep:
         self._master.add(groups)
         self._prove(_LOWER * pi, limits)
         self._master.box(pi, _HALF_WIDTH)
-        width, hurry, since = _HALF_WIDTH, True, 0
+        width, hurry, since, proven = _HALF_WIDTH, True, 0, most
         while self.rounds < most and not limits.over():
             self.rounds += 1
             solution = self._master.solve()
@@ -90,7 +91,8 @@ class Boxstep:
             if self._bound >= enough or self.converged:
                 return
             few = new < _FEW * self._n
-            hurry = not (few and free)
+            proven = proven if hurry else self.rounds
+            hurry = not (few and free) and (finely or self.rounds < proven + _PATIENCE)
             since += 1
             if few and not free:
                 width = min(width / _SHRINK, _HALF_WIDTH)

@@ -20,7 +20,7 @@ from .pricing import EVERYBODY, Pricing
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-_CUT_K, _CUT_NODES = 6, 100  # with cuts, pricing is too hard above that k, if it took more nodes for each record before
+CUT_K, _CUT_NODES = 6, 100  # with cuts, pricing is too hard above that k, if it took more nodes for each record before
 _BOX_ROUNDS = 60
 _HURRY = 2000  # nodes of a search in a hurry
 _FEW = 0.01  # so few new columns, per record: time to price exactly
@@ -67,13 +67,13 @@ class Relaxation:
         self.master.add(self._start)
         box = Boxstep(self._X, self._k, self._start, self.pricing, self._prices)
         try:
-            box.run(shares(self._X, self._start), limits, enough, min(most, _BOX_ROUNDS), self._k <= _CUT_K)
+            box.run(shares(self._X, self._start), limits, enough, min(most, _BOX_ROUNDS), self._k <= CUT_K)
         finally:
             self.rounds += box.rounds
             self.master.add(box.groups)
         if self.bound >= enough or limits.over():
             return
-        if self._k > _CUT_K and (not box.converged or box.nodes > _CUT_NODES * self._n):
+        if self._k > CUT_K and (not box.converged or box.nodes > _CUT_NODES * self._n):
             return
         if box.converged:
             self.solution = self.master.solve()
