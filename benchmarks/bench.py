@@ -52,7 +52,6 @@ def main():
         "repeat": args.repeat,
         "data": {kind: samples.describe(kind) for kind in args.data},
     }
-    # New processes come first: see fresh.py
     results["processes"] = fresh.measure(_progress, args.repeat, with_memory=not args.quick)
     _warm_up(args.methods)
     results["twins"] = list(_against_twins(args))
