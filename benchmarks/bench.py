@@ -70,7 +70,7 @@ def main():
     args.out.parent.mkdir(parents=True, exist_ok=True)
     args.out.write_text(json.dumps(results, indent=2, ensure_ascii=False) + "\n")
     report.show(results)
-    print(f"The page: {page.write(results, args.out)}")
+    print(f"The page: {page.write(results, args.page or args.out.with_suffix('.md'))}")
 
 
 def _arguments():
@@ -83,6 +83,7 @@ def _arguments():
     parser.add_argument("--data", type=_list_of(samples.KINDS), default=samples.KINDS, help=",".join(samples.KINDS))
     parser.add_argument("--repeat", type=int, default=3, help="runs of which the best counts; long ones: fewer")
     parser.add_argument("--out", type=Path, default=HERE / "results" / "bench.json", help="the numbers, as JSON")
+    parser.add_argument("--page", type=Path, help="the page in Markdown; else beside the JSON file")
     args = parser.parse_args()
     largest = 1_000 if args.quick else 10_000
     args.largest_md = None if args.methods and "md" in args.methods else largest  # who asks for md gets it

@@ -11,6 +11,7 @@ import structures
 
 _FROM = 10_000  # below, fixed costs hide the growth
 _CLIFF = 3.0
+_USUAL = ("normal", "eia-like")
 
 
 def exponents(grid):
@@ -34,24 +35,29 @@ def cliffs(grid):
     return [
         {k: c[k] for k in ("method", "data", "n", "p")} | {"ratio": c["seconds"] / usual[c["method"], c["n"], c["p"]]}
         for c in grid
-        if c["data"] not in ("normal", "eia-like") and (c["method"], c["n"], c["p"]) in usual
+        if c["data"] not in _USUAL and (c["method"], c["n"], c["p"]) in usual
     ]
 
 
-def write(results, json_file):
-    """Write the page and its plots beside the JSON file; give its path."""
-    out = Path(json_file).with_suffix(".md")
-    lines = [f"# Benchmark of {results['date'][:10]}", "", f"{results['cpu']}; versions {results['versions']}."]
+def write(results, out):
+    """Write the page, and its plots beside it; give its path."""
+    out = Path(out)
+    versions = ", ".join(f"{name} {number}" for name, number in results["versions"].items())
+    lines = [f"# Benchmark of {results['date'][:10]}", "", f"{results['cpu']}; {versions}. Written by `bench.py`."]
     lines += [
         "",
         f"k = {results['k']}, gamma = {results['gamma']}. CPU seconds of one thread, compilation excluded.",
         "",
     ]
-    if (cells := results["grid"]) and (name := _plot(cells, "seconds", "CPU seconds", out)):
+    if (cells := [c for c in results["grid"] if c["data"] in _USUAL]) and (
+        name := _plot(cells, "seconds", "CPU seconds", out)
+    ):
         lines += [f"![time against n]({name})", ""]
     if (cells := results["memory"]) and (name := _plot(cells, "bytes", "bytes above the input", out)):
         lines += [f"![memory against n]({name})", ""]
-    lines += _section("Times", results["grid"], ("method", "data", "n", "p"), ("seconds",))
+    lines += _targets(results["targets"])
+    for data in dict.fromkeys(c["data"] for c in results["grid"]):
+        lines += _times(data, [c for c in results["grid"] if c["data"] == data])
     lines += _section("Growth: seconds as n^b", results["exponents"], ("method", "data", "p"), ("exponent",))
     lines += _section(f"Adversarial data against normal data (at most {_CLIFF:g} times is no cliff)", results["cliffs"],
                       ("method", "data", "n", "p"), ("ratio",))  # fmt: skip
@@ -61,9 +67,24 @@ def write(results, json_file):
     lines += _section(
         "Others", results["others"], ("other", "n", "p"), ("seconds", "other_seconds", "sse", "other_sse")
     )
-    lines += _section("Targets", results["targets"], ("what", "mark"), ("target", "measured"))
     out.write_text("\n".join(lines))
     return out
+
+
+def _times(data, cells):
+    """A row for each method and p, a column for each n."""
+    sizes = sorted({c["n"] for c in cells})
+    seconds = {(c["method"], c["p"], c["n"]): c["seconds"] for c in cells}
+    lines = [f"## Seconds, {data}", "", "| method | p | " + " | ".join(f"{n:,}" for n in sizes) + " |"]
+    lines.append("|---" * (2 + len(sizes)) + "|")
+    for method, p in dict.fromkeys((c["method"], c["p"]) for c in cells):
+        row = [seconds.get((method, p, n)) for n in sizes]
+        lines.append(f"| {method} | {p} | " + " | ".join("" if s is None else f"{s:.3g}" for s in row) + " |")
+    return [*lines, ""]
+
+
+def _targets(rows):
+    return _section("Targets", rows, ("what", "mark"), ("target", "measured"))
 
 
 def _section(title, rows, keys, numbers):
@@ -86,6 +107,8 @@ def _plot(cells, value, label, out):
     matplotlib.use("svg")
     from matplotlib import pyplot as plt
 
+    plt.rcParams["svg.fonttype"] = "none"  # texts stay texts
+    plt.rcParams["svg.hashsalt"] = "coterie"
     panels = {}
     for c in cells:
         panels.setdefault((c["data"], c["p"]), {}).setdefault(c["method"], []).append((c["n"], c[value]))
@@ -107,6 +130,6 @@ def _plot(cells, value, label, out):
         axis.set_ylabel(label)
     figure.tight_layout()
     name = f"{out.stem}-{value}.svg"
-    figure.savefig(out.with_name(name))
+    figure.savefig(out.with_name(name), metadata={"Date": None})
     plt.close(figure)
     return name
