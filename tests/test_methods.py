@@ -157,6 +157,8 @@ def test_contract(name, problem):
     """Groups of at least k, the same twice, and X left alone."""
     X, k = problem
     k = METHODS[name].only_k or k
+    if name == "exact":  # what takes minutes to prove has no place here
+        X, k = X[:40], min(k, 4)
     X = np.ascontiguousarray(X[:, : METHODS[name].only_columns])
     before = X.copy()
     own = {"gamma": (0.1, 1.0)} if name == "v-mdav" else {}
