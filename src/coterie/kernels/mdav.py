@@ -35,13 +35,27 @@ def take_growing_group(tiles: Tiles, X: Floats, members: Ints, size: int, gamma:
     The free record nearest to any member joins while its squared distance to the group is below gamma times that to its
     nearest other free record.
     """
-    take_group(tiles, X, members[:size])
+    grows = members.shape[0] > size
+    near_d2, near = np.full(size + grows, np.inf), np.full(size + grows, NOBODY)
+    nearest_from(tiles, X[members[0]], home_of(tiles.place, members[0]), near_d2, near)
+    found, next_d2, following = 1, np.inf, np.int64(NOBODY)
+    for i in range(near.shape[0]):  # members[0] is one of them, unless that many others lie on it
+        if near[i] != members[0]:
+            if found < size:
+                members[found] = near[i]
+                found += 1
+            elif following == NOBODY:  # the nearest to members[0] of those that stay
+                next_d2, following = near_d2[i], near[i]
+    remove(tiles, members[:size])
     near_d2, near = np.empty(2), np.empty(2, np.int64)
+    asked = min(1, size - 1)  # the members whose nearest is known
     while size < members.shape[0]:
         near_d2[:] = np.inf
         near[:] = NOBODY
+        if asked == 1:
+            near_d2[0], near[0] = next_d2, following
         e, d_in, room = -1, 0.0, 1  # one list for all members; then the nearest two to e, one of which is e
-        for i in range(size + 1):
+        for i in range(asked, size + 1):
             x = members[i] if i < size else e
             nearest_from(tiles, X[x], home_of(tiles.place, x), near_d2[:room], near[:room])
             if i == size - 1:
@@ -50,6 +64,7 @@ def take_growing_group(tiles: Tiles, X: Floats, members: Ints, size: int, gamma:
                     return size
                 near_d2[:] = np.inf
                 near[:] = NOBODY
+        asked = 0
         if not d_in < gamma * near_d2[1 if near[0] == e else 0]:
             return size
         members[size] = e
