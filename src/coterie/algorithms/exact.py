@@ -27,7 +27,8 @@ _NARROW, _NARROW_NODES = (
 _LIST, _SHORT = (
     1_000_000,
     50_000,
-)  # groups that branching may have to do with; of more, a better partition is looked for
+)  # groups that branching may have to do with; of more, one dives for a better partition
+_FEW = 5000  # of so few, nobody dives at all
 _LIST_NODES = 200_000_000  # of the search for them
 _HEURISTIC_NODES = 200
 _BRANCH_NODES = 4000
@@ -107,6 +108,9 @@ class _Search:
 
     def _dives(self, relaxation: Relaxation) -> tuple[Ints, Floats] | None:
         """Dive until the groups that a better partition can be made of are few, or often enough; these groups."""
+        listed = self._list(relaxation, most=_FEW)
+        if listed is not None:
+            return listed
         dives = Dives(self._problem.X, self._k, relaxation.master, self._limits, self._met)
         dives.everywhere(self._groups, FIRST)
         listed = self._list(relaxation, most=_SHORT)
