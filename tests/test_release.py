@@ -131,6 +131,20 @@ def test_small_strata(people):
     assert "Alone" not in merged.data.column("town").to_pylist()
 
 
+def test_small_strata_and_few_gaps_have_each_their_rule(people):
+    table = small_stratum(people)
+    ages = table.column("age").to_pylist()
+    ages[0] = ages[1] = None  # too few with this gap, in any stratum
+    table = table.set_column(table.column_names.index("age"), "age", pa.array(ages))
+    gaps = {"policy": "own-value", "small": "suppress"}
+    with pytest.raises(PromiseError, match="1 of 4 with fewer than k = 4, 2 records"):
+        protect(table, recipe(strata={"within": ["town"]}, missing=gaps))
+    merged = protect(table, recipe(strata={"within": ["town"], "small": "merge"}, missing=gaps))
+    assert merged.data.num_rows == 58  # those with gaps are left out, and nobody else
+    assert "Alone" not in merged.data.column("town").to_pylist()
+    assert protect(table, recipe(strata={"within": ["town"], "small": "suppress"}, missing=gaps)).data.num_rows == 56
+
+
 def with_gaps(people, share=0.2):
     rng = np.random.default_rng(1)
     for i, name in enumerate(people.column_names):

@@ -154,15 +154,23 @@ def _largest_k(recipe: Recipe) -> int:
 
 
 def _surviving(before: _Before, recipe: Recipe) -> Ints:
-    """The rows that are left when strata, or records with the same gaps, are suppressed where they are too few."""
+    """The rows that are left when strata, or records with the same gaps, are suppressed where they are too few.
+
+    Strata come first: small ones are refused or merged, where so asked for, before gaps are looked at.
+    """
     rows = np.arange(before.records)
-    suppress_strata = recipe.strata is not None and recipe.strata.small == "suppress"
+    small = None if recipe.strata is None else recipe.strata.small
     suppress_gaps = recipe.missing.policy == "own-value" and recipe.missing.small == "suppress"
-    while len(rows):
+    if suppress_gaps and small == "refuse":
+        _strata(before, recipe)
+    while len(rows) and (suppress_gaps or small == "suppress"):
         keep = np.ones(len(rows), bool)
         part = before.at(rows)
-        strata = strata_of([part.columns[n] for n in recipe.within], len(rows))
-        if suppress_strata:
+        if small == "merge":
+            strata = _strata(part, recipe)
+        else:
+            strata = strata_of([part.columns[n] for n in recipe.within], len(rows))
+        if small == "suppress":
             keep &= np.bincount(strata)[strata] >= _largest_k(recipe)
         if suppress_gaps:
             for component in components(recipe):
