@@ -148,6 +148,8 @@ def test_all_mistakes_at_once_with_their_lines():
         ({"method": "individual-ranking"}, "method.name"),
         ({"method": "2-mu-approx"}, "method.name"),
         ({"method": {"name": "mdav", "gamma": 1}}, "method.gamma"),
+        ({"method": "univariate", "columns": columns(x=AGE)}, "method.name"),
+        ({"method": "univariate", "columns": {"x": {"role": "quasi", "kind": "nominal"}}}, "method.name"),
         ({"missing": "drop"}, "missing.policy"),
         ({"missing": {"policy": "group", "small": "merge"}}, "missing.small"),
         ({"missing": "group", "centre": "medoid"}, "centre"),
@@ -186,6 +188,19 @@ def test_a_column_in_no_scenario():
     two = {"age": AGE, "size": AGE}
     found = mistakes(columns=two, scenarios={"a": {"quasi": ["age"], "k": 5}})
     assert found == [("columns.size", "Every quasi-identifier must be in a scenario.")]
+
+
+def test_every_scenario_has_what_the_method_needs():
+    job = {"role": "quasi", "kind": "nominal"}
+    apart = {"a": {"quasi": ["age"], "k": 5}, "b": {"quasi": ["job"], "k": 5}}
+    method = {"name": "mdav", "blocks": 20}
+    found = mistakes(columns=columns(job=job), scenarios=apart, method=method)
+    assert [where for where, _ in found] == ["method.blocks"]
+    Recipe(**{**SMALL, "columns": columns(job=job), "method": method})
+    together = {**apart, "b": {"quasi": ["job", "age"], "k": 5}}
+    Recipe(**{**SMALL, "columns": columns(job=job), "scenarios": together, "method": method})
+    one_each = {"a": {"quasi": ["age"], "k": 5}, "b": {"quasi": ["size"], "k": 6}}
+    Recipe(**{**SMALL, "columns": columns(size=AGE), "scenarios": one_each, "method": "univariate"})
 
 
 def test_names_of_the_table():

@@ -270,6 +270,13 @@ def test_other_groups_where_one_is_constant():
     assert other.loss > plain.loss
 
 
+def test_other_groups_as_far_as_blocks_have_room():
+    recipe = {**guarded_constant(), "guard": {"regroup": True}}
+    k = recipe["k"]
+    release = protect(constant_group(), {**recipe, "method": {"name": "mdav", "blocks": 2 * k}})
+    assert release.verdict.ok
+
+
 def test_medoids_are_observed_records(people):
     release = protect(people, recipe(centre="medoid"))
     names = ["age", "town", "income"]

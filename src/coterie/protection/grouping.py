@@ -47,16 +47,10 @@ class Grouped:
 
 def components(recipe: Recipe) -> list[Component]:
     """The scenarios, joined where they share a column that is masked: k is the largest of theirs."""
-    within = set(recipe.within)
-    joined: list[tuple[list[str], set[str], int]] = []
-    for name, scenario in recipe.promises.items():
-        names, columns, k = [name], set(scenario.quasi) - within, scenario.k
-        for other in [j for j in joined if j[1] & columns]:
-            joined.remove(other)
-            names, columns, k = other[0] + names, other[1] | columns, max(other[2], k)
-        joined.append((names, columns, k))
-    order = [q for q in recipe.quasi if q not in within]
-    return [Component(" + ".join(names), tuple(q for q in order if q in cols), k) for names, cols, k in joined]
+    return [
+        Component(" + ".join(names), tuple(q for q in recipe.quasi if q in columns), k)
+        for names, columns, k in recipe.joined
+    ]
 
 
 def group(
@@ -81,14 +75,19 @@ def group(
     first = attempt(rule.name, component.k, rule.params, rule.refine)
     if not recipe.guard.regroup or first.constant == 0:
         return first
-    return _regrouped(first, attempt, component, strata)
+    return _regrouped(first, attempt, component, strata, rule.blocks)
 
 
-def _regrouped(first: Grouped, attempt: Callable[..., Grouped], component: Component, strata: Ints) -> Grouped:
-    """The first of other methods and larger k that leaves no group with a constant value, else the best of them."""
+def _regrouped(
+    first: Grouped, attempt: Callable[..., Grouped], component: Component, strata: Ints, blocks: int | str | None
+) -> Grouped:
+    """The first of other methods and larger k that leaves no group with a constant value, else the best of them.
+
+    A k ends it for which a stratum, or a block of at most so many records, is too small.
+    """
     best, tried = first, 1
     for k in range(component.k, component.k + _OTHER_K + 1):
-        if np.bincount(strata).min() < k:
+        if np.bincount(strata).min() < k or (isinstance(blocks, int) and blocks < 2 * k):
             break
         for method in _OTHER_METHODS:
             other = attempt(method, k, {}, "quick")

@@ -206,6 +206,18 @@ class Recipe:
         """The scenarios; where none is named, all quasi-identifiers together."""
         return dict(self.scenarios) or {"all": ScenarioRule(self.quasi, self.k)}
 
+    @property
+    def joined(self) -> list[tuple[list[str], set[str], int]]:
+        """The scenarios' names, masked columns and largest k, joined where they share a column that is masked."""
+        joined: list[tuple[list[str], set[str], int]] = []
+        for name, scenario in self.promises.items():
+            names, columns, k = [name], set(scenario.quasi) - set(self.within), scenario.k
+            for other in [j for j in joined if j[1] & columns]:
+                joined.remove(other)
+                names, columns, k = other[0] + names, other[1] | columns, max(other[2], k)
+            joined.append((names, columns, k))
+        return joined
+
     def check_columns(self, names: Sequence[str]) -> None:
         """Refuse a table with a column that the recipe doesn't name, or without one that it does."""
         mistakes = [

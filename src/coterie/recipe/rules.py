@@ -180,6 +180,12 @@ def _check_method(recipe: Recipe, mistakes: list[Mistake]) -> None:
             method.check({name: value})
         except CoterieError as error:
             mistakes.append(Mistake(("method", name), error.what, error.got, error.hint))
+    if method.only_columns is not None and _can_be_joined(recipe):
+        for names, columns, _ in recipe.joined:
+            if len(columns) != method.only_columns or any(recipe.columns[c].kind == "nominal" for c in columns):
+                what = f"'{method.name}' is for one quasi-identifier besides the strata, not nominal."
+                got = (", ".join(sorted(columns)) or "none") + (f" in scenario '{' + '.join(names)}'" if recipe.scenarios else "")
+                mistakes.append(Mistake(("method", "name"), what, got, '"auto" and most others take several.'))
     if method.only_k is not None:
         for name, scenario in recipe.promises.items():
             if scenario is not None and scenario.k != method.only_k:
@@ -187,14 +193,22 @@ def _check_method(recipe: Recipe, mistakes: list[Mistake]) -> None:
                 mistakes.append(Mistake(("method", "name"), f"'{method.name}' is for k = {method.only_k}.", got))
 
 
+def _can_be_joined(recipe: Recipe) -> bool:
+    """Whether the scenarios could be read, and are made of columns that could be."""
+    return all(s is not None for s in recipe.promises.values()) and all(
+        recipe.columns.get(c) is not None for s in recipe.promises.values() for c in s.quasi
+    )
+
+
 def _check_blocks(recipe: Recipe, mistakes: list[Mistake]) -> None:
     blocks = recipe.method.blocks
     if blocks is None:
         return
-    numbers = [q for q in recipe.quasi if recipe.columns[q].kind in ("numeric", "integer") and q not in recipe.within]
-    if not numbers:
-        what = "Blocks are cut at numbers, so a numeric or integer quasi-identifier must be there."
-        mistakes.append(Mistake(("method", "blocks"), what, "none"))
+    for names, columns, _ in recipe.joined if _can_be_joined(recipe) else ():
+        if not any(recipe.columns[c].kind in ("numeric", "integer") for c in columns):
+            what = "Blocks are cut at numbers, so a numeric or integer quasi-identifier must be there."
+            got = "none" + (f" in scenario '{' + '.join(names)}'" if recipe.scenarios else "")
+            mistakes.append(Mistake(("method", "blocks"), what, got))
     largest = max((s.k for s in recipe.promises.values() if s is not None and s.k is not None), default=2)
     if isinstance(blocks, int) and blocks < 2 * largest:
         what = f"A block must have room for two groups, 2k = {2 * largest} records."
