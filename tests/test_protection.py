@@ -116,6 +116,17 @@ def test_offsets_and_rounding():
     assert set(centre_of_groups(column([1200, 1400, 1500]), labels, None, 1000.0)) == {1000.0}
 
 
+def test_weights_and_numbers_of_all_magnitudes():
+    labels = np.array([0, 0, 0, 1, 1, 1])
+    ranks = Column("x", "ordinal", np.array([0.0, 1.0, 2.0, 0.0, 1.0, 2.0]), ("a", "b", "c"))
+    weights = np.array([1e20, 1e20, 1e20, 1.0, 1.0, 3.0])
+    assert centre_of_groups(ranks, labels, weights, 1.0).tolist() == [1, 1, 1, 2, 2, 2]
+    names = Column("x", "nominal", np.array([0.0, 1.0, 1.0, 0.0, 0.0, 0.0]), ("a", "b"))
+    assert centre_of_groups(names, labels, np.full(6, 1e-14), 1.0).tolist() == [1, 1, 1, 0, 0, 0]
+    large = Column("x", "numeric", np.array([1e295, 3e295, 2e295, 0.12, 0.12, 0.12]))
+    assert centre_of_groups(large, labels, None, 1e-15)[[0, 3]] == pytest.approx([2e295, 0.12])
+
+
 def test_a_medoid_is_a_record_of_its_group():
     X = np.array([[0.0], [1.0], [5.0], [9.0], [9.0], [9.0]])
     labels = np.array([0, 0, 0, 1, 1, 1])

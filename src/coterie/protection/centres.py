@@ -52,16 +52,20 @@ def _means(x: Floats, g: Ints, w: Floats, groups: int) -> Floats:
 def _rounded(x: Floats, step: float) -> Floats:
     if step == 0.0:
         return x
-    return np.round(x / step) * step if step >= 1.0 else np.round(x, round(-np.log10(step)))
+    if step >= 1.0:
+        return np.round(x / step) * step
+    with np.errstate(over="ignore"):  # so large that it has no decimals
+        rounded = np.round(x, round(-np.log10(step)))
+    return np.where(np.isfinite(rounded), rounded, x)
 
 
 def _medians(x: Floats, g: Ints, w: Floats, groups: int) -> Floats:
     out = np.full(groups, np.nan)
     order = np.lexsort((x, g))
-    x, g, w = x[order], g[order], w[order]
-    total = np.bincount(g, w, groups)
-    before = np.concatenate(([0.0], np.cumsum(np.bincount(g, w, groups))[:-1]))
-    enough = np.cumsum(w) - before[g] >= total[g] / 2 * (1 - 1e-12)
+    x, g = x[order], g[order]
+    share = w[order] / np.bincount(g, w[order], groups)[g]  # of its group: light groups stand beside heavy ones
+    upto = np.cumsum(share)
+    enough = upto - np.concatenate(([0.0], upto))[np.searchsorted(g, g)] >= 0.5 - 1e-9
     at = np.flatnonzero(enough)
     first = at[np.concatenate(([True], g[at][1:] != g[at][:-1]))] if len(at) else at
     out[g[first]] = x[first]
@@ -75,7 +79,7 @@ def _modes(x: Floats, g: Ints, w: Floats, groups: int, overall: Floats | None) -
     code = x.astype(np.int64)
     m = int(code.max()) + 1
     key, which = np.unique(g * m + code, return_inverse=True)
-    often = np.round(np.bincount(which.reshape(-1), w), 12)
+    often = np.round(np.bincount(which.reshape(-1), w) / np.bincount(g, w, groups)[key // m], 12)
     whole: Floats = np.bincount(code, w, m) if overall is None else overall  # type: ignore[assignment]
     order = np.lexsort((key % m, -whole[key % m], -often, key // m))
     key = key[order]
