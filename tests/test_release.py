@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 import warnings
 from collections import Counter
+from decimal import Decimal
 
 import numpy as np
 import pyarrow as pa
@@ -263,6 +264,29 @@ def test_noise_in_constant_groups_only():
     assert release.data.schema.field("c").type == pa.int64()
 
 
+def test_constant_groups_are_counted_as_they_are_released():
+    noisy = protect(constant_group(), guarded_constant(noise=0.5))
+    assert noisy.facts["groupings"][0]["constant_records"] == 0
+    assert not any("a single value" in note for note in noisy.facts["notes"])
+
+
+def test_a_record_in_two_constant_groups_counts_once():
+    table = numbers(a=[1.0, 2.0, 3.0, 4.0, 5.0, 6.0], b=[6.0, 1.0, 5.0, 2.0, 4.0, 3.0], c=[7.0] * 6)
+    scenarios = {"one": {"quasi": ["a"], "k": 3}, "two": {"quasi": ["b"], "k": 3}}
+    columns = {name: {"role": "quasi", "kind": "numeric"} for name in "ab"}
+    columns["c"] = {"role": "confidential", "kind": "numeric"}
+    release = protect(table, {"k": 3, "seed": 1, "columns": columns, "scenarios": scenarios})
+    assert release.facts["notes"][0].startswith("6 records are in groups")
+
+
+@pytest.mark.parametrize("kind", [pa.uint8(), pa.decimal128(3, 1)])
+def test_noise_that_the_type_has_no_room_for(kind):
+    values = [Decimal(v) if pa.types.is_decimal(kind) else v for v in (0, 0, 0, 90, 90, 90)]
+    table = pa.table({"a": [1.0, 1.0, 1.0, 9.0, 9.0, 9.0], "c": pa.array(values, kind)})
+    with pytest.raises(CoterieError, match="'c' must fit the type"):
+        protect(table, guarded_constant(noise=5.0))
+
+
 def test_other_groups_where_one_is_constant():
     plain = protect(constant_group(), guarded_constant())
     other = protect(constant_group(), {**guarded_constant(), "guard": {"regroup": True}})
@@ -282,6 +306,41 @@ def test_medoids_are_observed_records(people):
     names = ["age", "town", "income"]
     assert set(classes(release.data, names)) <= set(classes(people, names))
     assert min(classes(release.data, names).values()) >= 4
+
+
+def merged_years():
+    rng = np.random.default_rng(3)
+    years, jobs = [1990] * 9 + [2000] * 9 + [2010] * 2, ["a", "b", "c", "d"] * 5
+    table = pa.table({"year": years, "pay": rng.normal(size=20), "job": jobs})
+    columns = {name: {"role": "quasi", "kind": kind} for name, kind in
+               {"year": "integer", "pay": "numeric", "job": "nominal"}.items()}  # fmt: skip
+    return table, {"k": 4, "seed": 1, "columns": columns, "strata": {"within": ["year"], "small": "merge"}}
+
+
+def test_medoids_of_merged_strata_are_observed_too():
+    table, how = merged_years()
+    names = ["year", "pay", "job"]
+    whole = protect(table, {**how, "centre": "medoid"})
+    assert set(classes(whole.data, names)) <= set(classes(table, names))
+    assert min(classes(whole.data, names).values()) >= 4
+    scenarios = {"one": {"quasi": ["pay"], "k": 4}, "two": {"quasi": ["job"], "k": 4}}
+    apart = protect(table, {**how, "centre": "medoid", "scenarios": scenarios})
+    assert set(apart.data.column("year").to_pylist()) <= {1990, 2000, 2010}
+    assert any("scenario's quasi-identifiers, but for strata" in note for note in apart.facts["notes"])
+
+
+def test_merged_strata_are_told():
+    from coterie.report.facts import public
+    from coterie.report.guidance import done
+
+    table, how = merged_years()
+    facts = protect(table, how).facts
+    assert facts["columns"][0]["released"] == "merged strata"
+    assert "3 strata were merged into 2, because some had too few records." in facts["notes"]
+    assert "No group mixes different values of year, but where too few records had the same." in done(public(facts))
+    large = protect(table.slice(0, 18), how).facts
+    assert large["columns"][0]["released"] == "as it was"
+    assert "No group mixes different values of year." in done(public(large))
 
 
 def test_bounds(people):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from ..errors import CoterieError
@@ -44,13 +45,30 @@ def read(name: str, array: Any, rule: Any, decimal: str = ".") -> Typed:
     try:
         plain, back = _plain(as_array(array))
         typed = _READERS[rule.kind](name, plain, rule, decimal)
-        return typed if back is None else typed._replace(write=lambda numbers: typed.write(numbers).cast(back))
+        return typed._replace(write=_fitting(name, typed, back))
     except CoterieError:
         raise
     except Exception:  # whose own words may quote a value
         wrong = type(array).__name__
     del array
     raise CoterieError(f"The column '{name}' cannot be read as {rule.kind}.", wrong, "is its kind right?")
+
+
+def _fitting(name: str, typed: Typed, back: Any) -> Callable[[Any], Any]:
+    """The way back; numbers that the type has no room for are refused, without pyarrow's words, which may quote one."""
+
+    def write(numbers: Any) -> Any:
+        import pyarrow as pa
+
+        try:
+            array = typed.write(numbers)
+            return array if back is None else array.cast(back)
+        except pa.ArrowInvalid:
+            pass
+        what = f"What is released in '{name}' must fit the type of the column."
+        raise CoterieError(what, "larger or smaller numbers, by rounding or noise", "give the column a wider type.")
+
+    return write
 
 
 def _plain(array: Any) -> tuple[Any, Any]:

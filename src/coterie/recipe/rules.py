@@ -39,7 +39,7 @@ def check(recipe: Recipe, mistakes: list[Mistake]) -> None:
         mistakes.append(Mistake(("centre",), what, 'policy = "group"', 'use centre = "mean", or "own-value".'))
     if recipe.centre == "medoid":
         for name, rule in recipe.columns.items():
-            if rule is not None and rule.decimals is not None and name not in recipe.within:
+            if rule is not None and rule.decimals is not None:
                 what = "A medoid is a record as it was observed, so nothing is rounded."
                 mistakes.append(Mistake(("columns", name, "decimals"), what, 'centre = "medoid"', "leave one out."))
 
@@ -184,7 +184,7 @@ def _check_method(recipe: Recipe, mistakes: list[Mistake]) -> None:
         for names, columns, _ in recipe.joined:
             if len(columns) != method.only_columns or any(recipe.columns[c].kind == "nominal" for c in columns):
                 what = f"'{method.name}' is for one quasi-identifier besides the strata, not nominal."
-                got = (", ".join(sorted(columns)) or "none") + (f" in scenario '{' + '.join(names)}'" if recipe.scenarios else "")
+                got = (", ".join(sorted(columns)) or "none") + _in(names, recipe)
                 mistakes.append(Mistake(("method", "name"), what, got, '"auto" and most others take several.'))
     if method.only_k is not None:
         for name, scenario in recipe.promises.items():
@@ -200,6 +200,10 @@ def _can_be_joined(recipe: Recipe) -> bool:
     )
 
 
+def _in(names: Sequence[str], recipe: Recipe) -> str:
+    return f" in scenario '{' + '.join(names)}'" if recipe.scenarios else ""
+
+
 def _check_blocks(recipe: Recipe, mistakes: list[Mistake]) -> None:
     blocks = recipe.method.blocks
     if blocks is None:
@@ -207,8 +211,7 @@ def _check_blocks(recipe: Recipe, mistakes: list[Mistake]) -> None:
     for names, columns, _ in recipe.joined if _can_be_joined(recipe) else ():
         if not any(recipe.columns[c].kind in ("numeric", "integer") for c in columns):
             what = "Blocks are cut at numbers, so a numeric or integer quasi-identifier must be there."
-            got = "none" + (f" in scenario '{' + '.join(names)}'" if recipe.scenarios else "")
-            mistakes.append(Mistake(("method", "blocks"), what, got))
+            mistakes.append(Mistake(("method", "blocks"), what, "none" + _in(names, recipe)))
     largest = max((s.k for s in recipe.promises.values() if s is not None and s.k is not None), default=2)
     if isinstance(blocks, int) and blocks < 2 * largest:
         what = f"A block must have room for two groups, 2k = {2 * largest} records."

@@ -96,6 +96,7 @@ def protect(table: Any, recipe: Recipe | str | Path | Mapping[str, Any], *, prog
         weights=before.weights,
         grouped=tuple(grouped),
         strata=int(strata.max()) + 1,
+        merged=int(strata_of([before.columns[n] for n in recipe.within], before.records).max()) - int(strata.max()),
         gaps=_other_gaps(source, recipe),
         input_sha256=source.sha256,
     )
@@ -263,9 +264,13 @@ def _released(
             else:
                 numbers = centre_of_groups(column, found.labels, before.weights, before.typed[name].step)
             after[name] = Column(name, column.kind, numbers, column.categories)
+    chosen = _medoids_of_strata(before, strata, grouped, recipe)
     for name in recipe.within:
         column = before.columns[name]
-        numbers = centre_of_groups(column, strata, before.weights, before.typed[name].step)
+        if chosen is not None:
+            numbers = column.numbers[chosen]
+        else:
+            numbers = centre_of_groups(column, strata, before.weights, before.typed[name].step)
         after[name] = Column(name, column.kind, numbers, column.categories)
     rng = np.random.default_rng([recipe.seed or 0, 1])
     for name in recipe.of_role("confidential"):
@@ -273,6 +278,18 @@ def _released(
         if noise is not None:
             after[name] = _noisy(before.columns[name], before.typed[name].step, noise, grouped, rng)
     return after
+
+
+def _medoids_of_strata(before: _Before, strata: Ints, grouped: list[Grouped], recipe: Recipe) -> Ints | None:
+    """The records whose values in the columns of strata are released, where these are records' own.
+
+    Those of the groups, so that the whole is a record as it was; with several groupings, one for each stratum.
+    """
+    if recipe.centre != "medoid" or not recipe.within:
+        return None
+    if len(grouped) == 1:
+        return medoids(grouped[0].X, grouped[0].labels)
+    return medoids(encode_columns([before.columns[n] for n in recipe.within]), strata)
 
 
 def _noisy(column: Column, step: float, noise: float, grouped: list[Grouped], rng: np.random.Generator) -> Column:

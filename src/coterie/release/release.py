@@ -17,7 +17,7 @@ from ..columns import Column
 from ..formats import Format
 from ..measures.measure import measure
 from ..measures.risk import Scenario
-from ..protection.grouping import Grouped
+from ..protection.grouping import Grouped, constant_in
 from ..protection.proving import bound_of, losses
 from ..recipe import Recipe
 from ..verification import Verdict
@@ -49,6 +49,7 @@ class Story:
     weights: Floats | None = field(repr=False)
     grouped: tuple[Grouped, ...] = field(repr=False)
     strata: int
+    merged: int  # how many fewer strata there are than before they were merged
     gaps: Mapping[str, int]  # missing values of the columns that were not read
     input_sha256: str | None = None
 
@@ -130,6 +131,8 @@ class Release:
             how = "dropped"
         elif rule.role == "quasi" and name not in self.recipe.within:
             how = "medoid" if self.recipe.centre == "medoid" else RELEASED[str(rule.kind)]
+        elif name in self.recipe.within and self._story.merged:
+            how = "merged strata"
         elif rule.noise is not None:
             how = "with noise in constant groups"
         return {
@@ -155,9 +158,16 @@ class Release:
             "sizes": {str(s): int(c) for s, c in zip(sizes, counts, strict=True)},
             **losses(found),
             "loss_weighted": self._weighted(found),
-            "constant_records": found.constant,
+            "constant_records": int(self._constant(found).sum()),
             "bound": None if effort == "none" else bound_of(found, effort),
         }
+
+    def _constant(self, found: Grouped) -> NDArray[np.bool_]:
+        """Which records are in groups in which a confidential column is constant, as it is released."""
+        exposed = np.zeros(len(found.labels), bool)
+        for name in self.recipe.of_role("confidential"):
+            exposed |= constant_in(found.labels, self._story.after[name])
+        return exposed
 
     def _weighted(self, found: Grouped) -> float | None:
         """The loss with every record counted by its weight."""
@@ -215,7 +225,7 @@ def notes(release: Release) -> list[str]:
     """What weakens the promise, or what analysts must know, in plain sentences."""
     recipe, story = release.recipe, release._story
     out = []
-    constant = sum(g.constant for g in story.grouped)
+    constant = int(np.any([release._constant(g) for g in story.grouped], axis=0).sum())
     if constant:
         out.append(
             f"{constant:,} records are in groups in which a confidential column has a single value: whoever knows that "
@@ -230,8 +240,12 @@ def notes(release: Release) -> list[str]:
         out.append("Sampling weights are released as they are. A rare weight can tell a record's stratum.")
     if not recipe.shuffle:
         out.append("Rows are in the order of the input, which may tell who they are.")
+    if story.merged:
+        before = story.strata + story.merged
+        out.append(f"{before:,} strata were merged into {story.strata:,}, because some had too few records.")
     if recipe.centre == "medoid":
-        out.append("Every released combination of quasi-identifiers is that of a real record.")
+        some = "quasi-identifiers" if len(story.grouped) == 1 else "a scenario's quasi-identifiers, but for strata,"
+        out.append(f"Every released combination of {some} is that of a real record.")
     if story.suppressed:
         left = _counted(story.suppressed, "record was", "records were")
         out.append(f"{left} left out, because too few were like them. Totals are smaller by them.")

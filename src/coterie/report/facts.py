@@ -40,7 +40,7 @@ ROLES = ("identifier", "quasi", "confidential", "other")
 KINDS = ("numeric", "integer", "ordinal", "nominal", "datetime", "boolean")
 MASKED = ("mean", "rounded mean", "median category", "mode", "mean date", "medoid")
 # Of columns that are mostly as they were, a difference of before and after would show the few records that changed.
-RELEASED = (*MASKED, "as it was", "dropped", "with noise in constant groups")
+RELEASED = (*MASKED, "as it was", "merged strata", "dropped", "with noise in constant groups")
 _BOUNDS = ("neighbours", "column generation", "optimal")
 _CHECKS = re.compile(r"[A-Za-z0-9 -]{1,40}")
 

@@ -13,6 +13,7 @@ RELEASED = {
     "mean date": "the mean date of its group",
     "medoid": "the value of the record at the middle of its group",
     "as it was": "unchanged",
+    "merged strata": "unchanged, but where strata of too few records were joined and given one value",
     "dropped": "left out of the file",
     "with noise in constant groups": "unchanged, but with random noise where a whole group had the same value",
 }
@@ -27,7 +28,7 @@ def few(facts: Facts) -> int | None:
 
 def masked(facts: Facts) -> list[Facts]:
     """The columns whose values are those of groups."""
-    kept = (None, "as it was", "dropped", "with noise in constant groups")
+    kept = (None, "as it was", "merged strata", "dropped", "with noise in constant groups")
     return [row for row in rows(facts, "columns") if row.get("released") not in kept]
 
 
@@ -57,7 +58,9 @@ def done(facts: Facts) -> list[str]:
     masked_so = f"{counted(len(columns), 'column')} {'was' if len(columns) == 1 else 'were'} masked so"
     out = [f"{alike}masked column. {masked_so}, {counted(kept, 'column')} kept, {counted(dropped, 'column')} left out."]
     if within := names(setting(recipe, "strata", "within")):
-        out.append(f"No group mixes different values of {series(within)}.")
+        merged = any(row.get("released") == "merged strata" for row in rows(facts, "columns"))
+        but = ", but where too few records had the same" if merged else ""
+        out.append(f"No group mixes different values of {series(within)}{but}.")
     suppressed = count(output.get("suppressed"))
     if suppressed or (suppressed is None and below is not None):
         out.append(f"Left out because they could not be hidden: {counted(suppressed, 'record', below)}.")
@@ -94,7 +97,7 @@ _FILLED = (
 _GAPS = (
     "Missing values are kept",
     "In masked columns, a gap stays a gap, and groups are either all missing or not at all in a column. Who is missing "
-    "is as in the original, but for what was left out.",
+    "is as in the original, but for what was left out or blanked.",
 )
 
 
