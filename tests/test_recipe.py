@@ -175,6 +175,7 @@ def test_all_mistakes_at_once_with_their_lines():
         ({"columns": columns(x={"role": "quasi", "kind": "integer", "format": "%d"})}, "columns.x.format"),
         ({"columns": columns(x={"role": "other", "t": 0.1})}, "columns.x.t"),
         ({"columns": columns(x={"role": "confidential", "kind": "nominal", "t": 1.5})}, "columns.x.t"),
+        ({"columns": columns(x={"role": "confidential", "kind": "nominal", "entropy": 10**400})}, "columns.x.entropy"),
         ({"columns": columns(x={"role": "confidential", "kind": "nominal", "l": 1})}, "columns.x.l"),
         ({"columns": columns(x={"role": "confidential", "kind": "nominal", "noise": 0.1})}, "columns.x.noise"),
         ({"columns": columns(x={"role": "confidential", "kind": "nominal", "knid": 1})}, "columns.x.knid"),

@@ -67,9 +67,13 @@ def _number(what: str, holds: Callable[[float], bool]) -> Must:
     def read(value: Any) -> float:
         if not isinstance(value, (int, float)) or isinstance(value, bool):
             raise WrongError
-        if not math.isfinite(value) or not holds(float(value)):
+        try:
+            found = float(value)
+        except OverflowError:  # a whole number of hundreds of digits
+            raise WrongError from None
+        if not math.isfinite(found) or not holds(found):
             raise WrongError
-        return float(value)
+        return found
 
     return Must(what, read)
 
