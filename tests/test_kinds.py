@@ -157,3 +157,26 @@ def test_any_numbers_in_text(numbers):
     typed = read(pa.array(texts, pa.string()), "numeric")
     again = read(typed.write(typed.column.numbers), "numeric")
     np.testing.assert_array_equal(typed.column.numbers, again.column.numbers)
+
+
+@pytest.mark.parametrize(
+    ("texts", "how", "share", "wanted"),
+    [
+        (["1980", "1981"], "%Y", 0.4, "1980"),
+        (["1980", "1981"], "%Y", 0.6, "1981"),
+        (["12/1980", "01/1981"], "%m/%Y", 0.6, "01/1981"),
+        (["09", "10"], "%H", 0.6, "10"),
+        (["01.02.2020", "03.02.2020"], "%d.%m.%Y", 0.5, "02.02.2020"),
+        (["01.12.9998", "31.12.9999"], "%d.%m.%Y", 1.0, "31.12.9999"),
+    ],
+)
+def test_means_are_rounded_to_what_a_format_says(texts, how, share, wanted):
+    typed = read(texts, "datetime", format=how)
+    low, high = typed.column.numbers
+    assert typed.write(np.array([low + share * (high - low)])).to_pylist() == [wanted]
+
+
+def test_weeks_without_their_day_are_refused():
+    with pytest.raises(CoterieError, match="must hold dates or times"):
+        read(["2020-17", "2020-18"], "datetime", format="%Y-%W")
+    same(["2020-17-1", "2020-18-3"], "datetime", format="%Y-%W-%w")

@@ -117,6 +117,8 @@ def _from_text(name: str, array: Any, rule: Any) -> Typed:
 def _parsed(text: str, how: str | None) -> tuple[float, _Style]:
     """Microseconds, and how they were written."""
     if how is not None:
+        if any(sign in how for sign in ("%U", "%W")) and not any(sign in how for sign in ("%a", "%A", "%w", "%u")):
+            raise ValueError  # strptime passes over a week without its day
         moment = datetime.strptime(text, how)
         what = "both" if any(sign in how for sign in ("%H", "%I", "%X", "%c")) else "date"
         return _micros(moment), _Style(what, " ", moment.tzinfo is not None, how)
@@ -132,6 +134,19 @@ def _parsed(text: str, how: str | None) -> tuple[float, _Style]:
     return _micros(moment), _Style("both", text[10], moment.tzinfo is not None, None, seconds)
 
 
+def _nearest(moment: datetime, how: str) -> datetime:
+    """The nearest that the format can say, the earlier of two: one without days would cut a mean off to its month."""
+    try:
+        low = datetime.strptime(moment.strftime(how), how)
+        for days in (0, 1 / 24, 1, 31, 366):
+            high = datetime.strptime((low + timedelta(days=days)).strftime(how), how)
+            if high >= moment:
+                return high if high - moment < moment - low else low
+    except (ValueError, OverflowError):  # at the ends of the calendar, or a zone by name: as strftime has it
+        pass
+    return moment
+
+
 def _micros(moment: datetime) -> float:
     if moment.tzinfo is not None:
         moment = moment.astimezone(UTC).replace(tzinfo=None)
@@ -143,7 +158,7 @@ def _written(micros: float, style: _Style, step: float) -> str:
     if style.aware:
         moment = moment.replace(tzinfo=UTC)
     if style.format is not None:
-        return moment.strftime(style.format)
+        return _nearest(moment, style.format).strftime(style.format)
     if style.what == "date":
         return moment.date().isoformat()
     digits = "seconds" if step >= SECOND else "milliseconds" if step >= 1e3 else "microseconds"
