@@ -100,6 +100,12 @@ def test_the_same_records_as_in_memory(tmp_path, kind, more):
     assert by_note(written) == by_note(expected)
     assert written.schema.equals(expected.schema)
     assert parts.facts["groupings"][0]["loss"] == pytest.approx(whole.facts["groupings"][0]["loss"], rel=1e-9)
+    weighted = whole.facts["groupings"][0]["loss_weighted"]
+    assert (weighted is None) == ("weights" not in more)
+    assert parts.facts["groupings"][0]["loss_weighted"] == (weighted and pytest.approx(weighted, rel=1e-9))
+    medoid = more.get("centre") == "medoid"
+    for words, wanted in {"released as they are": "weights" in more, "of a real record": medoid}.items():
+        assert all(any(words in note for note in some["notes"]) == wanted for some in (parts.facts, whole.facts))
     assert parts.facts["groupings"][0]["groups"] == whole.facts["groupings"][0]["groups"]
     assert written.column("note").to_pylist() != expected.column("note").to_pylist()
     assert verify(parts.folder).ok

@@ -36,6 +36,8 @@ class Solved:
     constant: int  # records in groups in which a confidential column has one value
     before: dict[str, Column]  # of the groups that measures are taken from
     after: dict[str, Column]
+    by_weight: Floats | None = None  # the SSE, the weights, squares and sums of the matrix, each record by its weight
+    weights: Floats | None = None  # of the groups that measures are taken from
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,7 +74,8 @@ class Job:
             method = recipe.method
             assert recipe.seed is not None
             labels, _ = grouped_part(X, self.k, method.name, method.params, method.refine, [recipe.seed, 0, number])
-            after = self._released(columns, X, labels, weights_of(table.column, recipe, self.decimal))
+            weights = weights_of(table.column, recipe, self.decimal)
+            after = self._released(columns, X, labels, weights)
             kept = {n: typed[n].column for n in confidential}
             for name, column in after.items():
                 new = typed[name].write(self._own_codes(column, typed[name].column))
@@ -88,6 +91,8 @@ class Job:
             constant_records(labels, list(kept.values())),
             _at(rows, {**columns, **kept}),
             _at(rows, {**after, **kept}),
+            None if weights is None else _by_weight(X, labels, weights),
+            None if weights is None else weights[rows],
         )
 
     def _released(
@@ -114,6 +119,15 @@ class Job:
         place = {category: float(i) for i, category in enumerate(own.categories)}
         codes = np.array([place.get(c, np.nan) for c in column.categories] + [np.nan])
         return codes[np.where(column.missing, -1, column.numbers).astype(np.int64)]
+
+
+def _by_weight(X: Floats, labels: Ints, w: Floats) -> Floats:
+    """What the weighted loss is made of: SSE, sum of weights, of squares, and of every column."""
+    total, sse = np.bincount(labels, w), 0.0
+    for x in X.T:
+        mean = np.bincount(labels, w * x) / total
+        sse += float((w * np.square(x - mean[labels])).sum())
+    return np.array([sse, w.sum(), (w @ np.square(X)).sum(), *(w @ X)])
 
 
 def _at(rows: Ints, columns: dict[str, Column]) -> dict[str, Column]:

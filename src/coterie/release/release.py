@@ -236,16 +236,12 @@ def notes(release: Release) -> list[str]:
             "The scenarios were protected each on its own. An intruder who knows columns of several of them is not "
             "covered by any."
         )
-    if recipe.weights is not None and recipe.columns[recipe.weights.column].role == "other":
-        out.append("Sampling weights are released as they are. A rare weight can tell a record's stratum.")
+    out += released_as_observed(recipe, len(story.grouped))
     if not recipe.shuffle:
         out.append("Rows are in the order of the input, which may tell who they are.")
     if story.merged:
         before = story.strata + story.merged
         out.append(f"{before:,} strata were merged into {story.strata:,}, because some had too few records.")
-    if recipe.centre == "medoid":
-        some = "quasi-identifiers" if len(story.grouped) == 1 else "a scenario's quasi-identifiers, but for strata,"
-        out.append(f"Every released combination of {some} is that of a real record.")
     if story.suppressed:
         left = _counted(story.suppressed, "record was", "records were")
         out.append(f"{left} left out, because too few were like them. Totals are smaller by them.")
@@ -254,6 +250,17 @@ def notes(release: Release) -> list[str]:
         out.append(f"{blank} blanked, because too few records had the same gaps.")
     if others := recipe.of_role("other"):
         out.append(kept_as_they_are(len(others)))
+    return out
+
+
+def released_as_observed(recipe: Recipe, groupings: int = 1) -> list[str]:
+    """What weights and medoids mean, which are as they were observed."""
+    out = []
+    if recipe.weights is not None and recipe.columns[recipe.weights.column].role == "other":
+        out.append("Sampling weights are released as they are. A rare weight can tell a record's stratum.")
+    if recipe.centre == "medoid":
+        some = "quasi-identifiers" if groupings == 1 else "a scenario's quasi-identifiers, but for strata,"
+        out.append(f"Every released combination of {some} is that of a real record.")
     return out
 
 

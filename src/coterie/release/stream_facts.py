@@ -16,7 +16,7 @@ from ..measures.measure import measure
 from ..measures.risk import Scenario
 from ..recipe import Recipe
 from .parts import Solved
-from .release import RELEASED, kept_as_they_are
+from .release import RELEASED, kept_as_they_are, released_as_observed
 from .survey import Survey
 
 Floats = NDArray[np.float64]
@@ -31,6 +31,8 @@ class Told:
         self.sse = self.squares = 0.0
         self.sizes: Counter[int] = Counter()
         self._sums: Any = 0.0
+        self._by_weight: Any = 0.0
+        self._weights: list[Floats] = []
         self._before: list[dict[str, Column]] = []
         self._after: list[dict[str, Column]] = []
 
@@ -47,6 +49,9 @@ class Told:
         self.sizes.update(sizes.tolist())
         self._before.append(one.before)
         self._after.append(one.after)
+        if one.by_weight is not None and one.weights is not None:
+            self._by_weight = self._by_weight + one.by_weight
+            self._weights.append(one.weights)
 
     def finish(
         self, all_names: Sequence[str], names: list[str], seen: Survey, counts: Any, name: str, sha256: str
@@ -59,6 +64,20 @@ class Told:
     def sst(self) -> float:
         """The sum of squares about the mean of all."""
         return max(0.0, self.squares - float(np.square(self._sums).sum()) / self.records)
+
+    @property
+    def loss_weighted(self) -> float | None:
+        """The loss with every record counted by its weight; None without weights."""
+        if self.recipe.weights is None:
+            return None
+        sse, weight, squares = self._by_weight[:3].tolist()
+        sst = squares - float(np.square(self._by_weight[3:]).sum()) / weight
+        return 100.0 * sse / sst if sst > 0 else 0.0
+
+    @property
+    def weights(self) -> Floats | None:
+        """The weights of the records that measures are taken from."""
+        return np.concatenate(self._weights) if self._weights else None
 
     def sampled(self) -> tuple[dict[str, Column], dict[str, Column]]:
         """The columns of the groups that measures are taken from, before and after."""
@@ -89,7 +108,9 @@ def facts_of(told: Told) -> dict[str, Any]:
     before, after = told.sampled()
     scenarios = [Scenario(name, tuple(s.quasi), s.k) for name, s in recipe.promises.items()]
     confidential = recipe.of_role("confidential")
-    measures = measure(before, after, scenarios=scenarios, confidential=confidential, seed=recipe.seed or 0)
+    measures = measure(
+        before, after, scenarios=scenarios, confidential=confidential, weights=told.weights, seed=recipe.seed or 0
+    )
     some = len(next(iter(before.values())).numbers)
     return {
         "coterie": __version__,
@@ -141,7 +162,7 @@ def _grouping(told: Told) -> dict[str, Any]:
         "sse": told.sse,
         "sst": told.sst,
         "loss": 100.0 * told.sse / told.sst if told.sst > 0 else 0.0,
-        "loss_weighted": None,
+        "loss_weighted": told.loss_weighted,
         "constant_records": told.constant,
         "bound": None,
     }
@@ -159,6 +180,7 @@ def _notes(told: Told, some: int) -> list[str]:
             f"{told.constant:,} records are in groups in which a confidential column has a single value: whoever knows "
             "that somebody is in such a group knows that value."
         )
+    out += released_as_observed(recipe)
     if others := recipe.of_role("other"):
         out.append(kept_as_they_are(len(others)))
     if not recipe.shuffle:
