@@ -211,6 +211,10 @@ def test_names_of_the_table():
         recipe.check_columns(["age", "nam", "pay", "town"])
     assert [m.path[-1] for m in caught.value.mistakes] == ["nam", "town", "name"]
     assert "did you mean 'nam'" in str(caught.value)
+    with pytest.raises(RecipeError) as caught:
+        Recipe.loads(recipe.dumps(), "'r.toml'").check_columns(["age", "pay"])
+    line = recipe.dumps().splitlines().index("[columns.name]") + 1
+    assert f"in 'r.toml':\n  line {line}, columns.name: The table must have" in str(caught.value)
 
 
 def test_files_that_are_none(tmp_path):

@@ -136,9 +136,12 @@ class Recipe:
         except tomllib.TOMLDecodeError as error:
             raise CoterieError(f"{where} must be TOML.", str(error)) from None
         try:
-            return cls(**document)
+            recipe = cls(**document)
         except RecipeError as error:
             mistakes = error.mistakes
+        else:
+            object.__setattr__(recipe, "_read_from", (where, text))
+            return recipe
         raise RecipeError(mistakes, where, text)
 
     @classmethod
@@ -230,7 +233,7 @@ class Recipe:
             for name in self.columns if name not in names
         ]  # fmt: skip
         if mistakes:
-            raise RecipeError(mistakes)
+            raise RecipeError(mistakes, *getattr(self, "_read_from", ()))
 
 
 def _read(document: Mapping[str, Any], mistakes: list[Mistake]) -> dict[str, Any]:
