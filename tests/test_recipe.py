@@ -10,9 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from coterie.errors import CoterieError
-from coterie.recipe import Recipe, RecipeError
+from coterie.recipe import ColumnRule, Recipe, RecipeError
 from coterie.recipe.draft import Looking, draft, look
 from coterie.recipe.lines import line_of
+from coterie.recipe.sections import ScenarioRule
 
 AGE = {"role": "quasi", "kind": "integer"}
 SMALL = {"k": 5, "columns": {"age": AGE, "name": "identifier", "pay": {"role": "confidential", "kind": "numeric"}}}
@@ -183,6 +184,14 @@ def test_all_mistakes_at_once_with_their_lines():
 )
 def test_a_mistake_is_found_where_it_is(changes, path):
     assert path in [where for where, _ in mistakes(**changes)]
+
+
+def test_rules_made_in_python_are_checked_too():
+    rules = {"age": ColumnRule("quasi", "integer"), "name": ColumnRule("Identifier"), "pay": ColumnRule("other", l=1)}
+    found = mistakes(columns=rules, scenarios={"a": ScenarioRule(("age",), "5")})
+    assert [where for where, _ in found] == ["columns.name.role", "columns.pay.l", "scenarios.a.k"]
+    good = {**rules, "name": ColumnRule("identifier"), "pay": ColumnRule("confidential", "ordinal", ("low", "high"))}
+    assert Recipe(k=5, columns=good).columns == good
 
 
 def test_a_column_in_no_scenario():

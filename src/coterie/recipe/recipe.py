@@ -284,7 +284,9 @@ def _mapping(cls: Any, given: Any, path: tuple[str, ...], mistakes: list[Mistake
     for name, entry in given.items():
         if isinstance(entry, str) and cls is ColumnRule:
             entry = {"role": entry}
-        out[str(name)] = entry if isinstance(entry, cls) else _section(cls, entry, (*path, str(name)), mistakes)
+        if isinstance(entry, cls):  # nothing was checked when it was made
+            entry = _differing(entry)
+        out[str(name)] = _section(cls, entry, (*path, str(name)), mistakes)
     return out
 
 
