@@ -377,6 +377,13 @@ def test_frames_come_back_as_they_were(people, library):
         assert out.index.equals(module.RangeIndex(60))
 
 
+def test_a_type_that_cannot_be_shuffled(people):
+    runs = pa.RunEndEncodedArray.from_arrays(pa.array([people.num_rows], pa.int32()), pa.array(["x"]))
+    columns = {**recipe()["columns"], "runs": {"role": "other"}}
+    with pytest.raises(CoterieError, match=r"'runs' must be of a type.*run_end_encoded"):
+        protect(people.append_column("runs", runs), recipe(columns=columns))
+
+
 def test_an_index_may_hold_something(people):
     frame = people.to_pandas()
     protect(frame[frame["age"] > 0], recipe())

@@ -80,17 +80,21 @@ class ArrowTable:
             if name in masked:
                 arrays.append(masked[name])
             else:
-                kept = _taken(self.arrow(name), take)
+                kept = _taken(name, self.arrow(name), take)
                 arrays.append(_used_levels(kept) if fewer and pa.types.is_dictionary(kept.type) else kept)
         return pa.Table.from_arrays(arrays, names=list(names))
 
 
-def _taken(array: Any, rows: Any) -> Any:
+def _taken(name: str, array: Any, rows: Any) -> Any:
     """Rows of an array; those of views of texts, which pyarrow does not take, by way of texts."""
     import pyarrow as pa
 
     plain = {"string_view": pa.large_string(), "binary_view": pa.large_binary()}.get(str(array.type))
-    return array.take(rows) if plain is None else array.cast(plain).take(rows).cast(array.type)
+    try:
+        return array.take(rows) if plain is None else array.cast(plain).take(rows).cast(array.type)
+    except pa.ArrowNotImplementedError:
+        what = f"The column '{name}' must be of a type whose rows pyarrow can put in another order."
+        raise CoterieError(what, f"type {array.type}", "cast it, or drop it as an identifier.") from None
 
 
 def _used_levels(array: Any) -> Any:
