@@ -181,6 +181,34 @@ def test_gaps_that_are_filled_up(case):
     assert not np.any(missing & ~out)  # no gap is filled
     if np.bincount(patterns_of(missing)).min() >= k:
         np.testing.assert_array_equal(out, missing)
+    np.testing.assert_array_equal(out, blanked_literally(gaps, X, k))
+
+
+def blanked_literally(gaps, X, k):
+    """The rule of docs/recipe.md, word by word."""
+    rows = defaultdict(list)
+    for i, pattern in enumerate(gaps):
+        rows[pattern].append(i)
+    while len(rows) > 1:
+        a = min(rows, key=lambda pattern: (len(rows[pattern]), pattern))
+        few = len(rows[a])
+        if few >= k:
+            break
+        ways = []
+        for b in rows.keys() - {a}:
+            size, union = len(rows[b]), tuple(x or y for x, y in zip(a, b, strict=True))
+            for lent in {size, 0 if union == b else size, k - few if size - (k - few) >= k else size}:
+                ways.append((few * (sum(union) - sum(a)) + lent * (sum(union) - sum(b)), b, lent, union))
+        _, b, lent, union = min(ways)
+        own, its = rows.pop(a), rows.pop(b)
+        its.sort(key=lambda i: (np.square(X[i] - X[sorted(own)].mean(axis=0)).sum(), i))
+        if its[lent:]:
+            rows[b] = its[lent:]
+        rows[union] = sorted([*rows.get(union, []), *own, *its[:lent]])
+    out = np.empty((len(gaps), len(gaps[0])), bool)
+    for pattern, members in rows.items():
+        out[members] = pattern
+    return out
 
 
 def test_few_cells_are_blanked():
