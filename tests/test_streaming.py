@@ -112,6 +112,18 @@ def test_the_same_records_as_in_memory(tmp_path, kind, more):
     assert json.loads((parts.folder / "manifest.json").read_text())["streamed"] == 900
 
 
+def test_times_are_written_alike_in_all_parts(tmp_path):
+    x = np.arange(60.0)
+    times = [f"2024-05-01 10:{i:02}:00" + (".125" if i == 59 else "") for i in range(60)]  # few are that fine
+    path = saved(tmp_path, "csv", pa.table({"x": x, "time": times, "note": list(range(60))}))
+    columns = {"x": {"role": "quasi", "kind": "numeric"}, "time": {"role": "quasi", "kind": "datetime"}}
+    how = {"k": 7, "seed": 1, "method": {"name": "mdav", "blocks": 14}, "columns": {**columns, "note": "other"}}
+    protect_file(path, how, tmp_path / "parts", memory=GB, rows=15)
+    protect(path, how).save(tmp_path / "whole")
+    one, other = (sorted((tmp_path / name / "data.csv").read_text().splitlines()) for name in ("parts", "whole"))
+    assert one == other
+
+
 @pytest.fixture
 def large(monkeypatch):
     """Every file needs more memory than there is."""

@@ -18,12 +18,11 @@ _READERS = {
     "integer": read_integer,
     "ordinal": read_ordinal,
     "nominal": read_nominal,
-    "datetime": read_datetime,
     "boolean": read_boolean,
 }
 
 
-def read(name: str, array: Any, rule: Any, decimal: str = ".") -> Typed:
+def read(name: str, array: Any, rule: Any, decimal: str = ".", step: float | None = None) -> Typed:
     """A column of a table, as its rule says to read it.
 
     Parameters
@@ -35,6 +34,8 @@ def read(name: str, array: Any, rule: Any, decimal: str = ".") -> Typed:
         Its kind, and what belongs to it.
     decimal : str
         The decimal mark of numbers in text.
+    step : float, optional
+        What times in text resolve, where these are some of a column's values: all are written alike.
 
     Returns
     -------
@@ -44,7 +45,10 @@ def read(name: str, array: Any, rule: Any, decimal: str = ".") -> Typed:
     assert rule.kind is not None
     try:
         plain, back = _plain(as_array(array))
-        typed = _READERS[rule.kind](name, plain, rule, decimal)
+        if rule.kind == "datetime":
+            typed = read_datetime(name, plain, rule, step)
+        else:
+            typed = _READERS[rule.kind](name, plain, rule, decimal)
         return typed._replace(write=_fitting(name, typed, back))
     except CoterieError:
         raise

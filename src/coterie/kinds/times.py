@@ -26,13 +26,15 @@ class _Style(NamedTuple):
     seconds: bool = True  # whether seconds are written
 
 
-def read_datetime(name: str, array: Any, rule: Any, decimal: str) -> Typed:
-    """Dates and times. Means are rounded to what the column resolves: days, minutes, seconds or less."""
-    del decimal
+def read_datetime(name: str, array: Any, rule: Any, step: float | None = None) -> Typed:
+    """Dates and times. Means are rounded to what the column resolves: days, minutes, seconds or less.
+
+    `step` says what the column resolves, where these are some of its texts.
+    """
     import pyarrow as pa
 
     if is_text(array.type):
-        return _from_text(name, array, rule)
+        return _from_text(name, array, rule, step)
     if rule.format is not None:
         what = f"A format is for dates written as text, and '{name}' is of type {array.type}."
         raise CoterieError(what, f"format for '{name}'", "leave it out.")
@@ -42,9 +44,7 @@ def read_datetime(name: str, array: Any, rule: Any, decimal: str) -> Typed:
     scale = _scale(kind)
     ticks = floats_of(_as_integers(array))
     numbers = ticks * scale
-    step = max(_resolution(numbers), scale if scale >= 1 else 1.0)
-    if pa.types.is_date(kind):
-        step = DAY
+    step = DAY if pa.types.is_date(kind) else max(_resolution(numbers), scale if scale >= 1 else 1.0)
 
     def write(new: Floats) -> Any:
         missing = np.isnan(new)
@@ -85,7 +85,7 @@ def _resolution(numbers: Floats) -> float:
     return 1.0
 
 
-def _from_text(name: str, array: Any, rule: Any) -> Typed:
+def _from_text(name: str, array: Any, rule: Any, whole: float | None) -> Typed:
     """Dates as ISO 8601 writes them, or as the rule's format says."""
     encoded = array.dictionary_encode()
     parsed, wrong = [], 0
@@ -107,7 +107,7 @@ def _from_text(name: str, array: Any, rule: Any) -> Typed:
     style = next(iter(styles), _Style("date", "T", False, rule.format))
     codes = np.where(nulls_of(array), -1, np.nan_to_num(floats_of(encoded.indices))).astype(np.int64)
     numbers = values[codes]
-    step = DAY if style.what == "date" else min(_resolution(numbers), 60 * SECOND)
+    step = whole or (DAY if style.what == "date" else min(_resolution(numbers), 60 * SECOND))
     kind = array.type
     return Typed(
         Column(name, "datetime", numbers), step, lambda new: texts_of(new, lambda x: _written(x, style, step), kind)

@@ -69,7 +69,7 @@ class Job:
         recipe = self.recipe
         with listening(None):
             confidential = recipe.of_role("confidential")
-            typed = read_part(table, (*recipe.quasi, *confidential), recipe, self.decimal)
+            typed = read_part(table, (*recipe.quasi, *confidential), recipe, self.decimal, self.survey.steps)
             columns, X = self.matrix(typed)
             method = recipe.method
             assert recipe.seed is not None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -36,9 +36,14 @@ class Survey:
         return tuple(sorted(self.frequency[name]))
 
 
-def read_part(batch: Any, names: Sequence[str], recipe: Recipe, decimal: str) -> dict[str, kinds.Typed]:
-    """Some columns of some records, by their kinds."""
-    return {name: kinds.read(name, batch.column(name), recipe.columns[name], decimal) for name in names}
+def read_part(
+    batch: Any, names: Sequence[str], recipe: Recipe, decimal: str, steps: Mapping[str, float] | None = None
+) -> dict[str, kinds.Typed]:
+    """Some columns of some records, by their kinds; `steps` say what the whole columns resolve."""
+    known = steps or {}
+    return {
+        name: kinds.read(name, batch.column(name), recipe.columns[name], decimal, known.get(name)) for name in names
+    }
 
 
 def weights_of(column: Callable[[str], Any], recipe: Recipe, decimal: str) -> Floats | None:
