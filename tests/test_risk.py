@@ -7,6 +7,7 @@ import math
 import re
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -17,6 +18,7 @@ from coterie.errors import CoterieError
 from coterie.measures import risk
 from coterie.measures.measure import measure
 from coterie.measures.risk import Scenario
+from coterie.verification import verify
 
 NAN = math.nan
 
@@ -125,18 +127,41 @@ def test_closeness_is_the_earth_movers_distance(seed, n, groups, values, ordered
 
 
 def test_confidential_risk_by_hand():
-    labels = np.array([0, 0, 1, 1, 2, 2])
-    found = risk.confidential_risk(column([0, 0, 0, 1, NAN, NAN], "nominal", "ill", "ny"), labels)
+    labels = np.array([0, 0, 1, 1, 2, 2, 3, 3, 3])
+    found = risk.confidential_risk(column([0, 0, 0, 1, NAN, NAN, 1, 1, NAN], "nominal", "ill", "ny"), labels)
     assert found == {
         "name": "ill",
         "kind": "nominal",
-        "classes": 3,
-        "constant_classes": 2,  # missing in all is the same in all
-        "constant_records": 4,
-        "least_distinct": 1,
-        "least_entropy_l": 1.0,
+        "classes": 4,
+        "constant_classes": 3,  # one value, none, one and a gap
+        "constant_records": 7,
+        "least_distinct": 0,
+        "least_entropy_l": 0.0,
         "largest_t": pytest.approx(2 / 3),  # only missing ones, against a third
     }
+    found = risk.confidential_risk(column([0, 1, NAN, NAN], "nominal", "ill", "ny"), np.zeros(4, np.int64))
+    assert (found["least_distinct"], found["least_entropy_l"]) == (2, pytest.approx(2.0))
+
+
+VALUES = st.sampled_from([NAN, 0.0, 1.0, 2.0])
+
+
+@settings(max_examples=20)
+@given(st.lists(st.tuples(st.integers(0, 4), VALUES), min_size=4, max_size=40))
+def test_classes_tell_what_verify_says_of_them(rows):
+    """What is promised of a confidential column, what is reported and what is remedied is counted alike."""
+    from coterie.protection.grouping import constant_records
+
+    group, values = (np.array(part) for part in zip(*rows, strict=True))
+    told = column(values, "nominal", "v", "abc")
+    labels = np.unique(group, return_inverse=True)[1]
+    found = risk.confidential_risk(told, labels)
+    guard = {"kind": "nominal", "l": 2, "entropy": 1.5}
+    table = pa.table({"g": group, "v": pa.array(values, from_pandas=False)})
+    _, distinct, entropy, constant = verify(table, ["g"], 2, confidential={"v": guard}).checks
+    assert (found["least_distinct"], found["least_entropy_l"]) == (distinct.found, pytest.approx(entropy.found))
+    assert found["constant_classes"] == constant.offending_classes
+    assert found["constant_records"] == constant.offending_records == constant_records(labels, [told])
 
 
 def test_guesses_by_hand():
@@ -175,7 +200,7 @@ def test_inference_names_the_column_that_is_told_most():
     ill = column([1, 1, 0, 1], "boolean", "ill", ("false", "true"))
     cost = column([1, 2, 3, 4], name="cost")
     found = risk.inference([cost, ill], labels)
-    assert "'ill' has the same value in the whole class for 50.0 % of the records" in found["sentence"]
+    assert "'ill' has one value at most in the class for 50.0 % of the records" in found["sentence"]
     assert found["columns"]["cost"]["constant_share"] == 0
     assert risk.inference([cost], labels)["sentence"].startswith("No class")
     assert risk.inference([], labels)["sentence"] == "No column is confidential."

@@ -137,21 +137,31 @@ def contents(classes: Ints, numbers: Ints) -> Contents:
     return Contents(pairs // m, pairs % m, counts.astype(np.int64), np.bincount(classes), np.bincount(numbers))
 
 
+def answers(held: Contents) -> Contents:
+    """The same without the last value, that of the missing ones; a class may then be empty."""
+    here = held.values < len(held.totals) - 1
+    of, counts = held.classes[here], held.counts[here]
+    sizes = np.zeros_like(held.sizes)
+    np.add.at(sizes, of, counts)
+    return Contents(of, held.values[here], counts, sizes, held.totals[:-1])
+
+
 def distinct_values(held: Contents) -> Ints:
     """How many different values each class holds: distinct l-diversity.
 
-    Machanavajjhala et al. 2007, doi 10.1145/1217299.1217302. A missing value is a value of its own.
+    Machanavajjhala et al. 2007, doi 10.1145/1217299.1217302.
     """
-    return np.bincount(held.classes)
+    return np.bincount(held.classes, minlength=len(held.sizes))
 
 
 def entropy_l(held: Contents) -> Floats:
     """exp of the entropy of the values in each class: the largest l for which it is entropy l-diverse.
 
-    Machanavajjhala et al. 2007, doi 10.1145/1217299.1217302: - sum p log p >= log l.
+    Machanavajjhala et al. 2007, doi 10.1145/1217299.1217302: - sum p log p >= log l. 0 for a class without any value.
     """
     p = held.counts / held.sizes[held.classes]
-    return np.asarray(np.exp(np.bincount(held.classes, -p * np.log(p))), np.float64)
+    entropy = np.bincount(held.classes, -p * np.log(p), minlength=len(held.sizes))
+    return np.where(held.sizes > 0, np.exp(entropy), 0.0)
 
 
 def closeness(held: Contents, ordered: bool) -> Floats:
@@ -201,22 +211,23 @@ def confidential_risk(column: Column, classes: Ints) -> dict[str, Any]:
     Returns
     -------
     dict
-        name, kind, classes; constant_classes and constant_records: classes with one value only, whose members are
-        known to have it (homogeneity: Machanavajjhala et al. 2007), and their records; least_distinct,
-        least_entropy_l, largest_t: the worst class by `distinct_values`, `entropy_l`, `closeness`. A missing value is a
-        value of its own; among ordered values it comes last.
+        name, kind, classes; constant_classes and constant_records: classes with one value at most, whose members are
+        known to have it if any (homogeneity: Machanavajjhala et al. 2007), and their records; least_distinct,
+        least_entropy_l, largest_t: the worst class by `distinct_values`, `entropy_l`, `closeness`. Missing values don't
+        count, as for the promises about them; for t they are a value of their own, among ordered values the last.
     """
     out: dict[str, Any] = {"name": column.name, "kind": column.kind, "classes": len(np.bincount(classes))}
     if not len(classes):
         keys = ("constant_classes", "constant_records", "least_distinct", "least_entropy_l", "largest_t")
         return out | dict.fromkeys(keys)
     held = contents(classes, values(column))
-    distinct = distinct_values(held)
+    there = answers(held) if column.missing.any() else held
+    distinct = distinct_values(there)
     return out | {
-        "constant_classes": int(np.count_nonzero(distinct == 1)),
-        "constant_records": int(held.sizes[distinct == 1].sum()),
+        "constant_classes": int(np.count_nonzero(distinct <= 1)),
+        "constant_records": int(held.sizes[distinct <= 1].sum()),
         "least_distinct": int(distinct.min()),
-        "least_entropy_l": float(entropy_l(held).min()),
+        "least_entropy_l": float(entropy_l(there).min()),
         "largest_t": float(closeness(held, column.is_ordered).max()),
     }
 
@@ -306,8 +317,8 @@ def linkability(before: Ints, linked: Mapping[str, Any]) -> dict[str, Any]:
 def inference(columns: Sequence[Column], classes: Sequence[Ints]) -> dict[str, Any]:
     """How well each confidential column is guessed from the class of a record, in the scenario where that is easiest.
 
-    columns holds, for every name, the value and the baseline of `guesses` and the share of records whose class holds a
-    single value. Article 29 Working Party, Opinion 05/2014 (WP216).
+    columns holds, for every name, the value and the baseline of `guesses` and the share of records whose class holds
+    one value at most. Article 29 Working Party, Opinion 05/2014 (WP216).
     """
     found = {column.name: _easiest(column, classes) for column in columns}
     constant = {name: one["constant_share"] or 0.0 for name, one in found.items()}
@@ -315,8 +326,8 @@ def inference(columns: Sequence[Column], classes: Sequence[Ints]) -> dict[str, A
     if constant:
         worst = max(constant, key=lambda name: constant[name])
         sentence = (
-            f"'{worst}' has the same value in the whole class for {_share(constant[worst])} of the records: whoever "
-            "knows their class knows it for certain."
+            f"'{worst}' has one value at most in the class for {_share(constant[worst])} of the records: whoever "
+            "knows their class knows it, if it is there."
             if constant[worst] > 0
             else "No class has the same confidential value in all its records."
         )

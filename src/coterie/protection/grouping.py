@@ -229,7 +229,7 @@ def codes_of(column: Column) -> Ints:
 
 
 def constant_records(labels: Ints, confidential: Sequence[Column]) -> int:
-    """How many records are in groups in which some confidential column has one value only, and none missing."""
+    """How many records are in groups in which some confidential column has one value at most."""
     exposed = np.zeros(len(labels), bool)
     for column in confidential:
         exposed |= constant_in(labels, column)
@@ -237,11 +237,11 @@ def constant_records(labels: Ints, confidential: Sequence[Column]) -> int:
 
 
 def constant_in(labels: Ints, column: Column) -> NDArray[np.bool_]:
-    """Which records are in a group in which the column has one value only."""
+    """Which records are in a group in which the column has one value at most; missing ones don't count, as for l."""
     groups = int(labels.max()) + 1
-    values = codes_of(column)
-    low, high = np.full(groups, np.iinfo(np.int64).max), np.full(groups, -2)
-    np.minimum.at(low, labels, values)
-    np.maximum.at(high, labels, values)
-    flags: NDArray[np.bool_] = ((low == high) & (low >= 0))[labels]
+    values, there = codes_of(column), ~column.missing
+    low, high = np.full(groups, np.iinfo(np.int64).max), np.full(groups, -1)
+    np.minimum.at(low, labels[there], values[there])
+    np.maximum.at(high, labels[there], values[there])
+    flags: NDArray[np.bool_] = (low >= high)[labels]
     return flags

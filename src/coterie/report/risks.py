@@ -169,7 +169,7 @@ def _inference(name: str, of: Any) -> View:
     if number(found.get("baseline")) is not None:
         words += f", against {share(found['baseline'])} without the release's classes"
     if number(found.get("constant_share")):
-        words += f"; known for certain of {share(found['constant_share'])} of the records"
+        words += f"; told by the class alone for {share(found['constant_share'])} of the records"
     return {"name": name, "value": words}
 
 
