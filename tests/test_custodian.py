@@ -297,6 +297,35 @@ def test_files_of_statistical_packages(run, tmp_path, suffix):
     assert run("replay", tmp_path / "out", "--input", source)[0] == 0
 
 
+@pytest.mark.parametrize("suffix", [".sav", ".dta"])
+@pytest.mark.parametrize("guard", [{"kind": "nominal", "t": 0.4}, {"kind": "integer", "l": 2}, {"kind": "ordinal"}])
+def test_codes_that_mean_missing_in_confidential_columns(run, tmp_path, suffix, guard):
+    """Groups, the check and the measures take them for what they are: none of the answers, kept as they were."""
+    pyreadstat = pytest.importorskip("pyreadstat")
+    pd = pytest.importorskip("pandas")
+    rng, n = np.random.default_rng(1), 80
+    answer = rng.choice([1.0, 2.0, 3.0, 98.0, 99.0], n)
+    frame = pd.DataFrame({"age": rng.integers(20, 90, n).astype(float), "answer": answer})
+    source = tmp_path / f"in{suffix}"
+    if suffix == ".sav":
+        pyreadstat.write_sav(frame, str(source), missing_ranges={"answer": [98, 99]})
+    else:
+        frame = frame.astype({"answer": object}).replace({"answer": {98.0: "a", 99.0: "b"}})
+        pyreadstat.write_dta(frame, str(source), missing_user_values={"answer": ["a", "b"]})
+    more = {"order": ["1", "2", "3"]} if guard["kind"] == "ordinal" else {}
+    columns = {"age": QUASI, "answer": {"role": "confidential", **guard, **more}}
+    rules = save_recipe(tmp_path / "r.toml", k=3, seed=1, columns=columns)
+    code, out, err = run("protect", source, "--recipe", rules, "-o", tmp_path / "out", "--json")
+    assert code == 0, err
+    facts = json.loads(out)
+    (told,) = facts["measures"]["risk"]["confidential"]
+    assert told["constant_classes"] == facts["verdict"]["checks"][-1]["offending_classes"]
+    read = pyreadstat.read_sav if suffix == ".sav" else pyreadstat.read_dta
+    released = read(str(tmp_path / "out" / f"data{suffix}"), user_missing=True)[0]
+    assert sorted(map(str, released["answer"])) == sorted(map(str, frame["answer"]))
+    assert run("verify", tmp_path / "out")[0] == 0
+
+
 # The commands
 
 

@@ -210,6 +210,27 @@ def test_spss_and_stata(tmp_path):
         verify(tmp_path / "m.dta", ["nope"], 2)
 
 
+def test_codes_that_a_file_declares_as_missing(tmp_path):
+    """Anyone can tell them apart, so they part classes; but as confidential values they are no answers."""
+    pyreadstat = pytest.importorskip("pyreadstat")
+    frame = pd.DataFrame({"x": [1.0, 1.0, 98.0, 99.0], "c": [3.0, 98.0, 4.0, 99.0], "s": ["a", "?", "b", "a"]})
+    declared = {"x": [98, 99], "c": [{"lo": 98, "hi": 99}], "s": ["?"]}
+    pyreadstat.write_sav(frame, tmp_path / "r.sav", missing_ranges=declared)
+    letters = frame.astype({"x": object, "c": object}).replace({98.0: "a", 99.0: "b"})
+    pyreadstat.write_dta(letters, tmp_path / "r.dta", missing_user_values={"x": ["a", "b"], "c": ["a", "b"]})
+    for name in ("r.sav", "r.dta"):
+        assert verify(tmp_path / name, ["x"], 2).checks[0].sizes == {1: 2}
+        kinds = {"numeric": {}, "integer": {}, "ordinal": {"order": ["3", "4"]}, "nominal": {}}
+        for kind, more in kinds.items():
+            guard = {"c": {"kind": kind, "l": 2, **more}}
+            _, least, constant = verify(tmp_path / name, ["x"], 2, confidential=guard).checks
+            assert (least.found, constant.offending_classes) == (0, 3), (name, kind)
+        with pytest.raises(CoterieError, match="2 missing in 'c'"):
+            verify(tmp_path / name, ["x"], 2, confidential={"c": {"kind": "numeric", "t": 0.5}})
+    _, constant = verify(tmp_path / "r.sav", ["x"], 2, confidential={"s": {"kind": "nominal"}}).checks
+    assert constant.offending_classes == 3
+
+
 # The twin: counted by hand, from the texts
 
 

@@ -16,6 +16,7 @@ from .. import kinds
 from .. import progress as progress_
 from ..columns import Column
 from ..errors import CoterieError, PromiseError
+from ..formats import without_user_missing
 from ..protection.centres import centre_of_groups, medoids
 from ..protection.encoding import cut_columns, encode_columns
 from ..protection.gaps import blanked, patterns_of
@@ -79,8 +80,7 @@ def protect(table: Any, recipe: Recipe | str | Path | Mapping[str, Any], *, prog
         if source.is_text:
             data = without_formulas(data, recipe)
     with progress_.bar(progress, "verifying"):
-        details = {} if source.format is None else source.format.details
-        verdict = verify_claims(data, claims_of(recipe, details))
+        verdict = verify_claims(_answers(data, source, recipe), claims_of(recipe, source.details))
     if not verdict.ok:
         raise PromiseError(
             "The release must keep its promises.", str(verdict), "this is a bug in Coterie: please report it."
@@ -301,6 +301,13 @@ def _noisy(column: Column, step: float, noise: float, grouped: list[Grouped], rn
     numbers = column.numbers + np.where(constant, rng.normal(0.0, 1.0, len(constant)) * spread, 0.0)
     numbers = np.where(constant & (step == 1.0), np.rint(numbers), numbers)
     return Column(column.name, column.kind, numbers + 0.0, column.categories)
+
+
+def _answers(data: Any, source: Opened, recipe: Recipe) -> Any:
+    """The released table without the codes that its file declares as missing in confidential columns: no answers."""
+    if source.format is None:
+        return data
+    return without_user_missing(data, source.format, list(recipe.of_role("confidential")))
 
 
 def _other_gaps(source: Opened, recipe: Recipe) -> dict[str, int]:

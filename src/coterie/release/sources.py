@@ -26,10 +26,14 @@ class Opened:
     as_numbers: Table | None = None  # the same without the codes that mean missing
 
     @property
+    def details(self) -> Mapping[str, Any]:
+        """How the file is written, such as its delimiter; nothing for a table in memory."""
+        return {} if self.format is None else self.format.details
+
+    @property
     def decimal(self) -> str:
         """The decimal mark of numbers in text."""
-        mark = "." if self.format is None else self.format.details.get("decimal") or "."
-        return str(mark)
+        return str(self.details.get("decimal") or ".")
 
     @property
     def is_text(self) -> bool:

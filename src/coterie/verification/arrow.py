@@ -101,7 +101,11 @@ def of_feather(path: Path) -> Batches:
 
 
 def of_statistics(path: Path, read: str, columns: Sequence[str], keys: Sequence[str]) -> Batches:
-    """An SPSS, Stata or SAS file. Values that are missing for different reasons are different values of a key."""
+    """An SPSS, Stata or SAS file.
+
+    Values that are missing for different reasons are different values of a key: anyone can tell them apart. Of other
+    columns, what the file declares as missing is missing, or codes such as 98 and 99 would count as answers.
+    """
     import pyarrow as pa
 
     try:
@@ -111,12 +115,16 @@ def of_statistics(path: Path, read: str, columns: Sequence[str], keys: Sequence[
         raise CoterieError("SPSS, Stata and SAS files are read by pyreadstat.", "no such package", hint) from None
     names = list(function(str(path), metadataonly=True)[1].column_names)
     wanted = [c for c in columns if c in names]
-    options: dict[str, Any] = {"output_format": "dict", "disable_datetime_conversion": True, "usecols": wanted}
-    if read not in ("read_por", "read_xport"):
-        options["user_missing"] = True
-    found = function(str(path), **options)[0] if len(wanted) == len(columns) else {}
-    table = pa.table({c: of_objects(list(values), c in keys) for c, values in found.items()})
-    return (list(found), table.schema, table.to_batches(ROWS)) if found else (names, pa.schema([]), ())
+    if len(wanted) < len(columns):
+        return names, pa.schema([]), ()  # to be complained about
+    known, others = ([c for c in wanted if (c in keys) is key] for key in (True, False))
+    options: dict[str, Any] = {"output_format": "dict", "disable_datetime_conversion": True}
+    codes = {} if read in ("read_por", "read_xport") else {"user_missing": True}
+    found = dict(function(str(path), usecols=known, **codes, **options)[0])
+    if others:
+        found |= function(str(path), usecols=others, **options)[0]
+    table = pa.table({c: of_objects(list(found[c]), c in keys) for c in wanted})
+    return wanted, table.schema, table.to_batches(ROWS)
 
 
 def of_table(release: Any, columns: Sequence[str], keys: Sequence[str]) -> Batches:
