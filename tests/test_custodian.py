@@ -380,6 +380,11 @@ def test_usage(run, patients, tmp_path, args, words):
     assert not (tmp_path / "out").exists()
 
 
+def test_what_is_said_is_said_of_the_written_file(run, patients, tmp_path):
+    assert "In the written file, every record" in run("protect", patients, *SIMPLE, "-o", tmp_path / "out")[2]
+    assert "In the release, every record" in run("protect", patients, *SIMPLE, "--dry-run")[2]
+
+
 def test_dry_runs_write_nothing(run, patients, tmp_path):
     code, out, err = run("protect", patients, *SIMPLE, "--dry-run", "--json")
     assert code == 0
@@ -398,6 +403,7 @@ def test_quiet_and_json(run, patients, tmp_path):
     code, out, err = run("protect", patients, *SIMPLE, "-o", tmp_path / "out", "--quiet", "--json", "--force")
     assert (code, err) == (0, "")
     assert json.loads(out)["recipe"]["k"] == 4
+    assert json.loads(out)["output"]["name"] == "data.csv"
     code, out, err = run("verify", tmp_path / "out", "--json", "--quiet")
     assert (code, err) == (0, "")
     assert json.loads(out)["ok"] is True

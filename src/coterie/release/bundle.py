@@ -27,8 +27,8 @@ AUDIENCE = {"report.html": "public", "verify.json": "public"}  # and the data; t
 _VERSIONS = ("numpy", "numba", "highspy", "pyarrow", "duckdb", "narwhals")
 
 
-def write_bundle(release: Release, folder: Path, force: bool, format: str | None, progress: bool) -> Path:
-    """Write the bundle beside its place, check the bytes of the data, and move it there."""
+def write_bundle(release: Release, folder: Path, force: bool, format: str | None, progress: bool) -> dict[str, Any]:
+    """Write the bundle beside its place, check the bytes of the data, and move it there. Give what it says."""
     folder = folder.absolute()
     check_place(folder, force)
     kind, suffix = _format(release, format)
@@ -38,9 +38,9 @@ def write_bundle(release: Release, folder: Path, force: bool, format: str | None
             table = as_written(release.data, release._format, kind, release.recipe)
             write_file(table, kind, data)
         written = Written(data, kind, table.column_names, release.recipe, release._story.input_sha256)
-        finish(written, lambda: release.facts, progress)
+        facts = finish(written, lambda: release.facts, progress)
         into_place(stage, folder, force, {data.name, *AUDIENCE})
-    return folder
+    return facts
 
 
 @dataclass(frozen=True)

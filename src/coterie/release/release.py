@@ -101,7 +101,10 @@ class Release:
 
     @cached_property
     def facts(self) -> dict[str, Any]:
-        """All that there is to say, without a record's value: reports, JSON and text are made from it."""
+        """All that there is to say, without a record's value: reports, JSON and text are made from it.
+
+        Once the release is saved, its check is that of the bytes that were written.
+        """
         story = self._story
         return {
             "coterie": __version__,
@@ -198,7 +201,10 @@ class Release:
         """
         from .bundle import write_bundle
 
-        return write_bundle(self, Path(folder), force, format, progress)
+        folder = Path(folder).absolute()
+        # what is said from now on is said of the file that was written, and of the check of its bytes
+        self.__dict__["facts"] = write_bundle(self, folder, force, format, progress)
+        return folder
 
     def __str__(self) -> str:
         """The facts in a few lines."""
