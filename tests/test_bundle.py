@@ -572,6 +572,43 @@ def test_a_verdict_that_was_forged(saved):
         ct.verify(saved)
 
 
+@pytest.mark.parametrize("way", ["one more", "one less", "one twice"])
+def test_other_columns_than_the_recipe_releases(saved, way):
+    """An identifier that comes along breaks no class, and gives everybody away."""
+    rows = [line.split(",") for line in (saved / "data.csv").read_text().splitlines()]
+    names = rows[0]
+    assert names[-1] not in ("age", "town")
+    more = [["name" if way == "one more" else names[-1]], *([f"Secret{i}"] for i in range(1, len(rows)))]
+    rows = [row[:-1] if way == "one less" else row + extra for row, extra in zip(rows, more, strict=True)]
+    (saved / "data.csv").write_text("".join(",".join(row) + "\n" for row in rows))
+    forged(saved)
+    with pytest.raises(PromiseError, match="columns that are to be released") as caught:
+        ct.verify(saved)
+    assert "Secret" not in str(caught.value)
+
+
+@pytest.mark.parametrize("suffix", [".parquet", ".feather", ".sav", ".dta", ".xpt"])
+def test_a_writer_that_lets_a_column_slip_in(tmp_path, monkeypatch, suffix):
+    pytest.importorskip("pyreadstat")
+    path = tmp_path / f"in{suffix}"
+    MAKERS[suffix](people(), path)
+
+    def broken(table, format, path):
+        write(table.append_column("more", pa.array([f"Secret{i}" for i in range(len(table))])), format, path)
+
+    monkeypatch.setattr(bundle, "write_file", broken)
+    with pytest.raises(PromiseError, match="1 more"):
+        protect(path, RECIPE).save(tmp_path / "out")
+    assert listing(tmp_path) == [path.name]
+
+
+def test_a_file_beside_those_of_the_manifest(saved):
+    (saved / "originals.csv").write_text("x\n1\n")
+    with pytest.raises(PromiseError, match=r"'originals\.csv'"):
+        ct.verify(saved)
+    assert coterie("verify", saved).returncode == 3
+
+
 @pytest.mark.parametrize(
     "text",
     [

@@ -80,7 +80,7 @@ def test_a_class_of_k_minus_one(tmp_path):
     )
     assert (
         found.sentence
-        == "1 of 2 classes by 2 quasi-identifiers has fewer than 4 records: 1 of 3 records. 3 records are in them."
+        == "1 of 2 classes by 2 quasi-identifiers has fewer than 4 records: 1 with 3 records. 3 records are in them."
     )
 
 
@@ -891,6 +891,7 @@ def test_how_a_verdict_shows_itself():
     assert bool(verdict) is verdict.ok is True
     bad = verify(table, ["[red]<b>"], 9, confidential={"y": {"kind": "nominal", "l": 2}})
     assert "Don't hand it out" in str(bad)
+    assert "2 of 2 classes by 1 quasi-identifier have fewer than 9 records: 1 with 5 records, 1 with 6" in str(bad)
     assert "<b>" not in verify(table, ["y"], 5, confidential={"[red]<b>": {"kind": "nominal"}})._repr_html_()
     facts = bad.facts()
     assert json.loads(json.dumps(facts)) == facts

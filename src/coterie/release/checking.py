@@ -13,6 +13,7 @@ from ..formats import harmless
 from ..recipe import Recipe
 from ..verification import Claims, Guard, Scenario, Verdict, verify_claims
 from ..verification import verify as verify_file
+from ..verification.claims import listed
 from .sources import sha256
 
 
@@ -58,6 +59,10 @@ def verify_bundle(folder: Path) -> Verdict:
             raise PromiseError("A bundle must hold the files of its manifest.", f"no '{name}' in '{folder}'")
         if sha256(path) != facts["sha256"]:
             raise PromiseError(changed, f"'{name}', which was changed")
+    others = sorted(path.name for path in folder.iterdir() if path.name not in (*manifest["files"], "manifest.json"))
+    if others:
+        what = "A bundle must hold the files of its manifest, and no others."
+        raise PromiseError(what, f"{listed(others)}, of which nothing is known", "keep it elsewhere.")
     recipe = Recipe.load(folder / "recipe.toml")
     data = folder / data_name(manifest)
     details = {n: v for n, v in manifest["format"].items() if n != "kind"}
@@ -164,4 +169,4 @@ def claims_of(recipe: Recipe, details: Mapping[str, Any]) -> Claims:
         for name, rule in recipe.columns.items()
         if rule.role == "confidential"
     )
-    return Claims(scenarios, tuple(told[w] for w in within), guards)
+    return Claims(scenarios, tuple(told[w] for w in within), guards, tuple(told.values()))

@@ -84,7 +84,7 @@ def verify_claims(
     release: Any, claims: Claims, dialect: Mapping[str, Any] | None = None, *, memory: int | None = None
 ) -> Verdict:
     """Check claims that stand together already, as those of a recipe do; `memory` is how many bytes DuckDB may take."""
-    with opened(release, claims.columns, claims.keys, dialect, memory) as (relation, names):
+    with opened(release, claims, dialect, memory) as (relation, names):
         return _checked(relation, claims, names)
 
 
@@ -136,7 +136,7 @@ def _check_readable(relation: Any, guard: Guard, name: str, kind: str) -> None:
     ((missing, unreadable),) = _ask(relation, sql.readable(guard, name, kind))
     if unreadable:
         hint = "name texts that stand for a missing value in 'missing'; see also 'decimal', 'format' and 'order'."
-        got = f"{unreadable:,} values that can't be read as that"
+        got = f"{unreadable:,} {'value' if unreadable == 1 else 'values'} that can't be read as that"
         raise CoterieError(f"'{guard.column}' must be {guard.kind}.", got, hint)
     if missing and guard.t is not None and guard.is_ordered:
         what = "Values that are missing have no place in an order: t-closeness is not defined."

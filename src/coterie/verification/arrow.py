@@ -86,6 +86,13 @@ def of_parquet(path: Path, columns: Sequence[str]) -> Batches:
     return wanted, pa.schema([file.schema_arrow.field(c) for c in wanted]), batches()
 
 
+def names_of_parquet(path: Path) -> list[str]:
+    """The columns of a Parquet file."""
+    from pyarrow import parquet
+
+    return list(parquet.read_schema(path).names)
+
+
 def of_feather(path: Path) -> Batches:
     """An Arrow file, or a stream of Arrow batches in a file."""
     import pyarrow as pa
@@ -108,12 +115,7 @@ def of_statistics(path: Path, read: str, columns: Sequence[str], keys: Sequence[
     """
     import pyarrow as pa
 
-    try:
-        function = getattr(import_module("pyreadstat"), read)
-    except ImportError:
-        hint = "pip install 'coterie[files]'"
-        raise CoterieError("SPSS, Stata and SAS files are read by pyreadstat.", "no such package", hint) from None
-    names = list(function(str(path), metadataonly=True)[1].column_names)
+    function, names = _statistics_reader(read), names_of_statistics(path, read)
     wanted = [c for c in columns if c in names]
     if len(wanted) < len(columns):
         return names, pa.schema([]), ()  # to be complained about
@@ -125,6 +127,19 @@ def of_statistics(path: Path, read: str, columns: Sequence[str], keys: Sequence[
         found |= function(str(path), usecols=others, **options)[0]
     table = pa.table({c: of_objects(list(found[c]), c in keys) for c in wanted})
     return wanted, table.schema, table.to_batches(ROWS)
+
+
+def names_of_statistics(path: Path, read: str) -> list[str]:
+    """The columns of an SPSS, Stata or SAS file."""
+    return list(_statistics_reader(read)(str(path), metadataonly=True)[1].column_names)
+
+
+def _statistics_reader(read: str) -> Any:
+    try:
+        return getattr(import_module("pyreadstat"), read)
+    except ImportError:
+        hint = "pip install 'coterie[files]'"
+        raise CoterieError("SPSS, Stata and SAS files are read by pyreadstat.", "no such package", hint) from None
 
 
 def of_table(release: Any, columns: Sequence[str], keys: Sequence[str]) -> Batches:

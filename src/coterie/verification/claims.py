@@ -118,11 +118,14 @@ class Claims:
     within : tuple of str
         Columns that every intruder knows as well, such as strata: they count into every scenario's classes.
     guards : tuple of Guard
+    released : tuple of str
+        All columns that a file may hold, and must; none if nothing is claimed of that.
     """
 
     scenarios: tuple[Scenario, ...]
     within: tuple[str, ...] = ()
     guards: tuple[Guard, ...] = ()
+    released: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         for name in ("scenarios", "guards"):

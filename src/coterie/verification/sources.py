@@ -16,9 +16,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
-from ..errors import CoterieError
+from ..errors import CoterieError, PromiseError
 from . import arrow, delimited
-from .claims import listed
+from .claims import Claims, listed
 
 T = TypeVar("T")
 
@@ -55,21 +55,19 @@ def quietly(run: Callable[[], T], what: str, hint: str | None = None) -> T:
 
 @contextmanager
 def opened(
-    release: Any,
-    columns: Sequence[str],
-    keys: Sequence[str],
-    dialect: Mapping[str, Any] | None,
-    memory: int | None = None,
+    release: Any, claims: Claims, dialect: Mapping[str, Any] | None, memory: int | None = None
 ) -> Iterator[tuple[Any, dict[str, str]]]:
-    """A relation that holds these columns of a release, and what they are called there.
+    """A relation that holds the columns of a release that claims are about, and what they are called there.
 
-    Of the `keys`, every difference must be kept; of the others, missing values of any sort are the same.
+    Of the keys, every difference must be kept; of the others, missing values of any sort are the same.
     """
+    columns = claims.columns
     with _private() as private:
         path = _file(release)
         if path is not None and path.suffix.lower() in delimited.SUFFIXES:
             file = delimited.File.find(path, columns, dialect, Path(private))
             position = _positions(file.names, columns)
+            _check_released(file.names, claims.released)
             literally = quietly(lambda: _plain_path(file.path, private), f"'{path.name}' cannot be read.", "rename it.")
             connection = _connect(private, literally, memory)
             fill: Callable[[], None] = lambda: file.fill(connection, literally, HELD, position)  # noqa: E731
@@ -77,7 +75,7 @@ def opened(
             if dialect is not None:
                 raise CoterieError("Only a CSV file has a dialect.", "'dialect' for another release", "leave it out.")
             connection = _connect(private, None, memory)
-            fill = lambda: _pour(connection, release if path is None else path, columns, keys)  # noqa: E731
+            fill = lambda: _pour(connection, release if path is None else path, claims)  # noqa: E731
         try:
             quietly(fill, *_complaint(release, path))
             yield connection.table(HELD), {c: f"c{j}" for j, c in enumerate(columns)}
@@ -250,14 +248,34 @@ def _positions(names: Sequence[str], columns: Sequence[str]) -> list[int]:
     return [list(names).index(c) for c in columns]
 
 
-def _pour(connection: Any, release: Any, columns: Sequence[str], keys: Sequence[str]) -> None:
+def _check_released(names: Sequence[str], released: Sequence[str]) -> None:
+    """Refuse a file with other columns than those that are to be released: one that should be dropped, say."""
+    if not released or sorted(names) == sorted(released):
+        return
+    lacking = [c for c in released if c not in names]
+    more = len(names) - len(released) + len(lacking)
+    parts = [f"no {listed(lacking)}"] if lacking else []
+    parts += [f"{more:,} more"] if more else []
+    raise PromiseError("The release must hold the columns that are to be released, and no others.", ", ".join(parts))
+
+
+def _pour(connection: Any, release: Any, claims: Claims) -> None:
     """Fill the table from Arrow batches."""
-    names, schema, batches = _batches(release, columns, keys)
-    position = _positions(names, columns)
+    names, schema, batches = _batches(release, claims.columns, claims.keys)
+    position = _positions(names, claims.columns)
+    if isinstance(release, Path) and claims.released:
+        _check_released(_all_names(release), claims.released)
     reader = arrow.reader(schema, batches, position)
     connection.register("stream", reader)
     connection.execute(f"CREATE TABLE {HELD} AS SELECT * FROM stream")
     connection.unregister("stream")
+
+
+def _all_names(path: Path) -> list[str]:
+    suffix = path.suffix.lower()
+    if suffix in PARQUET:
+        return arrow.names_of_parquet(path)
+    return arrow.of_feather(path)[0] if suffix in FEATHER else arrow.names_of_statistics(path, STATISTICS[suffix])
 
 
 def _batches(release: Any, columns: Sequence[str], keys: Sequence[str]) -> tuple[list[str], Any, Iterable[Any]]:

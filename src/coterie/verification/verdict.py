@@ -121,7 +121,7 @@ def k_anonymity(scenario: str, columns: Sequence[str], quasi: int, k: int, sizes
         )
         sentence = f"Every record shares its {known} with at least {_count(smallest - 1, 'other')}: {least}."
     else:
-        shown = [f"{number:,} of {_count(size, 'record')}" for size, number in list(below.items())[:5]]
+        shown = [f"{number:,} with {_count(size, 'record')}" for size, number in list(below.items())[:5]]
         more = few - sum(list(below.values())[:5])
         sentence = (
             f"{few:,} of {_count(classes, 'class')} by {known} {'has' if few == 1 else 'have'} fewer than {k:,} "
