@@ -16,6 +16,7 @@ import warnings
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 import coterie as ct
@@ -479,6 +480,9 @@ def test_assess_and_compare(run, patients, tmp_path):
     assert code == 0
     assert [(c["k"], c["method"]) for c in json.loads(out)] == [(2, "mdav"), (2, "v-mdav"), (5, "mdav"), (5, "v-mdav")]
     assert err.count("mdav") >= 4
+    for c in (found := json.loads(out)):
+        better = [d for d in found if d["loss"] <= c["loss"] and d["risk"] <= c["risk"]]
+        assert c["on_frontier"] == all((d["loss"], d["risk"]) == (c["loss"], c["risk"]) for d in better)
     text = page.read_text()
     assert text.lower().startswith("<!doctype html>")
     assert "<svg" in text
@@ -489,6 +493,30 @@ def test_assess_and_compare(run, patients, tmp_path):
     assert run(*args[:4], "--k", "two")[0] == 2
     assert run(*args[:4], "--k", "99")[0] == 3
     assert run(*args[:4], "--methods", "mdaw")[0] == 2
+
+
+def test_compare_tells_the_loss_of_what_is_released(run, tmp_path):
+    """As protect does: of modes and rounded means, not of the groups alone."""
+    rng = np.random.default_rng(0)
+    source, rules = tmp_path / "in.csv", tmp_path / "r.toml"
+    source.write_text(lines("a,b", [f"{rng.integers(0, 9)},{'xyz'[rng.integers(0, 3)]}" for _ in range(40)]))
+    columns = {"a": {"role": "quasi", "kind": "integer"}, "b": {"role": "quasi", "kind": "nominal"}}
+    save_recipe(rules, k=4, method="mdav", seed=0, columns=columns)
+    facts = json.loads(run("protect", source, "--recipe", rules, "--dry-run", "--json")[1])
+    (one,) = json.loads(run("compare", source, "--recipe", rules, "--k", "4", "--methods", "mdav", "--json")[1])
+    assert one["loss"] == facts["measures"]["loss"]["loss"] != facts["groupings"][0]["loss"]
+
+
+def test_assess_names_roles_once_and_scenarios(run, patients):
+    for command in ("assess", "compare"):
+        code, _, err = run(command, patients, "--quasi", "age,income", "--confidential", "age")
+        assert (code, "'age' in two lists" in err) == (2, True)
+    table = {"a": [1, 2, 3], "b": [1, 1, 1], "c": [4, 5, 6]}
+    columns = {"a": QUASI, "b": QUASI, "c": {"role": "confidential", "kind": "integer"}}
+    scenarios = {"one": {"quasi": ["a"], "k": 2}, "two": {"quasi": ["b"], "k": 2}}
+    found = ct.assess(pa.table(table), {"k": 2, "columns": columns, "scenarios": scenarios})
+    assert "c (scenario one): constant in 3 of 3 classes" in str(found)
+    assert "c (scenario two): constant in 0 of 1 classes" in str(found)
 
 
 def test_compare_where_nothing_is_a_number(run, tmp_path):

@@ -39,9 +39,10 @@ class Assessment:
                 f"  expected      {c['expected_reidentifications']:,.1f} records found by whoever knows these of all",
             ]
         for c in self.confidential:
+            where = "" if len(self.scenarios) == 1 else f" (scenario {c['scenario']})"
             lines.append(
-                f"confidential    {c['name']}: constant in {c['constant_classes']:,} of {c['classes']:,} classes, "
-                f"{c['constant_records']:,} records"
+                f"confidential    {c['name']}{where}: constant in {c['constant_classes']:,} of {c['classes']:,} "
+                f"classes, {c['constant_records']:,} records"
             )
         return "\n".join(lines)
 

@@ -76,6 +76,9 @@ def recipe_to_look(
     if quasi is None:
         hint = f"coterie recipe {table} drafts one." if isinstance(table, (str, Path)) else None
         raise CoterieError("Give a recipe, or the quasi-identifiers.", "neither", hint)
+    both = [name for name in quasi if name in (confidential or ())]
+    if both:
+        raise CoterieError("A column has one role.", f"'{both[0]}' in two lists")
     roles = dict.fromkeys(_looks(table, options), "other")
     roles |= dict.fromkeys(quasi, "quasi") | dict.fromkeys(confidential or (), "confidential")
     return recipe_from_roles(table, roles, 5 if k is None else k, options=options)
