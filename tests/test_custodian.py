@@ -433,6 +433,27 @@ def test_verify_files(run, patients, tmp_path):
     assert json.loads(out) == {"same": False, "differs": ["the data file was changed since it was written"]}
 
 
+def test_verify_files_that_need_words(run, tmp_path):
+    """What protect writes in its own dialect can be checked without the bundle, too."""
+    source = tmp_path / "in.csv"
+    source.write_bytes(lines("alter;größe", [f"{20 + i};{i % 3}" for i in range(12)]).encode("cp1252"))
+    simple = ["--quasi", "alter", "--keep", "größe", "-k", "3"]
+    assert run("protect", source, "--read", "encoding=cp1252", *simple, "-o", tmp_path / "a")[0] == 0
+    data = tmp_path / "a" / "data.csv"
+    assert run("verify", data, "-k", 3, "--quasi", "alter")[0] == 2
+    assert run("verify", data, "-k", 3, "--quasi", "alter", "--read", "encoding=cp1252")[0] == 0
+    assert run("verify", data, "-k", 7, "--quasi", "alter", "--read", "encoding=cp1252")[0] == 3
+    source.write_text(lines("7;1", [f"{i};{i % 3}" for i in range(11)]))
+    named = ["--read", "names=x,y", "--read", "delimiter=;"]
+    assert run("protect", source, *named, "--quasi", "x", "--keep", "y", "-k", "3", "-o", tmp_path / "b")[0] == 0
+    code, _, err = run("verify", tmp_path / "b" / "data.csv", "-k", 3, "--quasi", "x", *named)
+    assert (code, "12 records read back" in err) == (0, True)
+    assert run("verify", data, "-k", 3, "--quasi", "alter", "--read", "decimal=,")[0] == 2
+    assert "further claims" in run("verify", tmp_path / "b", *named)[2]
+    assert "does not exist" in run("verify", tmp_path / "c")[2]
+    assert "-k and --quasi" in run("verify", data, "-k", 3)[2]
+
+
 def test_recipe(run, patients, tmp_path):
     code, draft, _ = run("recipe", patients)
     assert code == 0

@@ -113,6 +113,8 @@ def options_of(read: list[str] | None) -> dict[str, Any] | None:
             out.setdefault(name, [""]).append(value)
         elif name in out:
             raise CoterieError("An option can be given once.", f"'{name}' twice")
+        elif name == "names":
+            out[name] = names_of(value, "--read names")
         else:
             out[name] = {"true": True, "false": False}.get(value, value) if name == "header" else value
     return out

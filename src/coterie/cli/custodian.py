@@ -203,23 +203,38 @@ def verify(
     confidential: Annotated[
         _Names, typer.Option(help="For a file: columns of which classes with a single value are counted.")
     ] = None,
+    read: _Read = None,
     json_: _Json = False,
     quiet: _Quiet = False,
 ) -> None:
     """Check a release on its bytes: every promise of a bundle, or k of a file. Exit code 3 if one is not kept."""
     from ..release.checking import verify as run
 
-    given = {"quasi": names_of(quasi, "--quasi"), "k": k}
-    more = {"within": names_of(within, "--within"), "confidential": names_of(confidential, "--confidential")}
-    if more["confidential"] is not None:
-        more["confidential"] = {name: {"kind": "nominal"} for name in more["confidential"]}  # type: ignore[assignment]
-    verdict = run(release, **given, **{n: v for n, v in more.items() if v is not None})  # type: ignore[arg-type]
+    if not release.exists():
+        raise CoterieError("The release must be a bundle's folder or a file.", f"'{release}', which does not exist")
+    if not release.is_dir() and (k is None or quasi is None):
+        raise CoterieError("Of a file, say what is claimed: -k and --quasi.", "one of them or none")
+    given: dict[str, Any] = {"quasi": names_of(quasi, "--quasi"), "k": k, "dialect": _dialect(read)}
+    if within is not None:
+        given["within"] = names_of(within, "--within")
+    if confidential is not None:
+        given["confidential"] = {name: {"kind": "nominal"} for name in names_of(confidential, "--confidential") or ()}
+    verdict = run(release, **given)
     if not quiet:
         tell(verdict)
     if json_:
         print(json.dumps(verdict.facts(), indent=2, ensure_ascii=False))
     if not verdict.ok:
         raise typer.Exit(3)
+
+
+def _dialect(read: list[str] | None) -> dict[str, Any] | None:
+    """How a CSV file is read by verify, which knows no header where it is told the names."""
+    options = options_of(read)
+    if options is None:
+        return None
+    quote = {"quote": options["quote"] or None} if "quote" in options else {}
+    return {**options, **quote, **({"header": False} if "names" in options else {})}
 
 
 @app.command()
