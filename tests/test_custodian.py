@@ -298,6 +298,27 @@ def test_files_of_statistical_packages(run, tmp_path, suffix):
     assert run("replay", tmp_path / "out", "--input", source)[0] == 0
 
 
+@pytest.mark.parametrize(
+    ("texts", "rule"),
+    [
+        (["flu", "flu ", " flu", "none", "none ", " "], {"kind": "nominal"}),
+        (["1e+05", "100000", "20", "+20", "3"], {"kind": "integer"}),
+        (["2020-01-01T01:00:00+0100", "2020-01-01T00:00:00Z"], {"kind": "datetime", "format": "%Y-%m-%dT%H:%M:%S%z"}),
+    ],
+)
+def test_confidential_texts_that_stand_for_one_value(tmp_path, texts, rule):
+    """Groups are made for what verify counts, and the measures count the same."""
+    rng = np.random.default_rng(2)
+    values = [*rng.choice(texts, 59), "2021-01-01T00:00:00Z" if rule["kind"] == "datetime" else texts[-1]]
+    (tmp_path / "in.csv").write_text(lines("x,c", [f"{i},{v}" for i, v in enumerate(values)]))
+    guard = {"t": 0.6} if rule["kind"] == "datetime" else {"l": 2}
+    columns = {"x": QUASI, "c": {"role": "confidential", **rule, **guard}}
+    release = ct.protect(tmp_path / "in.csv", {"k": 3, "seed": 1, "method": "mdav", "columns": columns})
+    assert ct.verify(release.save(tmp_path / "out")).ok
+    (told,), check = release.measures["risk"]["confidential"], release.verdict.checks[1]
+    assert check.found == pytest.approx(told["largest_t" if "t" in guard else "least_distinct"])
+
+
 @pytest.mark.parametrize("suffix", [".sav", ".dta"])
 @pytest.mark.parametrize("guard", [{"kind": "nominal", "t": 0.4}, {"kind": "integer", "l": 2}, {"kind": "ordinal"}])
 def test_codes_that_mean_missing_in_confidential_columns(run, tmp_path, suffix, guard):

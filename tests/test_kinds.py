@@ -136,6 +136,15 @@ def test_too_many_categories():
         read([f"c{i}" for i in range(5000)], "nominal")
 
 
+def test_confidential_categories_that_differ_in_blanks_are_one():
+    """Those that verify would take for one."""
+    texts = pa.array(["flu", " flu", "flu\u00a0", " ", None, "none", "\u200bnone"])
+    column = kinds.read("x", texts, ColumnRule("confidential", "nominal")).column
+    assert column.categories == ("flu", "none")
+    assert np.array_equal(column.numbers, [0, 0, 0, NAN, NAN, 1, 1], equal_nan=True)
+    assert len(read(texts, "nominal").column.categories) == 6  # of a quasi-identifier, anyone can tell them apart
+
+
 def test_dates_are_rounded_to_what_they_resolve():
     day = 86_400e6
     assert read(["2024-02-29"], "datetime").step == day

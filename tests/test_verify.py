@@ -367,6 +367,7 @@ def test_entropy_of_equal_shares_counts_them():
         (["1,0", "1", "1,5"], {"kind": "numeric", "decimal": ","}, 2),
         (["1", "01", "1.0", "-1"], {"kind": "integer"}, 2),
         (["9007199254740993", "9007199254740992"], {"kind": "integer"}, 2),
+        (["100000", "1e+05", "1E5", "1.5e1", "15"], {"kind": "integer"}, 2),
         (["flu", "flu ", "\u00a0flu", ""], {"kind": "nominal"}, 1),
         (["flu", "NA", "ulcer"], {"kind": "nominal", "missing": ["NA"]}, 2),
         (["true", "1", "TRUE", "t"], {"kind": "boolean"}, 1),
@@ -375,6 +376,7 @@ def test_entropy_of_equal_shares_counts_them():
         (["2020-01-01", "2020-01-01 00:00", "2020-01-01T00:00:00Z", "2020-1-2"], {"kind": "datetime"}, 2),
         (["10:30", "10:30:00", "9:30"], {"kind": "datetime"}, 2),
         (["31.12.2020", "01.01.2021"], {"kind": "datetime", "format": "%d.%m.%Y"}, 2),
+        (["20200101 23Z", "20200102 00+0100", "20200101 23+0000"], {"kind": "datetime", "format": "%Y%m%d %H%z"}, 1),
     ],
 )
 def test_texts_stand_for_values(tmp_path, cells, guard, distinct):

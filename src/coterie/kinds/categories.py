@@ -12,6 +12,8 @@ from ..errors import CoterieError
 from .typed import Floats, Typed, array_of, nulls_of
 
 MOST = 4096  # categories of a nominal column: each is a column of the matrix that is grouped
+_BLANKS = " \t\n\v\f\r\x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000\u200b\ufeff"
+_BLANKS += "".join(map(chr, range(0x2000, 0x200B)))
 _NO = ("false", "no", "n", "f", "0", "off")
 _YES = ("true", "yes", "y", "t", "1", "on")
 
@@ -20,11 +22,29 @@ def read_nominal(name: str, array: Any, rule: Any, decimal: str) -> Typed:
     """Categories without an order."""
     del decimal
     texts, codes, back = _categories(array)
+    first = np.arange(len(texts))
+    if rule.role == "confidential":
+        texts, codes, first = _trimmed(texts, codes)
     order = np.argsort(np.array(texts, dtype=object)) if texts else np.empty(0, np.int64)
     if len(texts) > MOST and rule.role == "quasi":
         what = f"A nominal quasi-identifier can have at most {MOST:,} categories."
         raise CoterieError(what, f"'{name}' with {len(texts):,}", "join rare ones, or is it an identifier?")
-    return _typed(name, "nominal", [texts[i] for i in order], _renumbered(codes, order), back, order)
+    return _typed(name, "nominal", [texts[i] for i in order], _renumbered(codes, order), back, first[order])
+
+
+def _trimmed(texts: list[str], codes: NDArray[np.int64]) -> tuple[list[str], NDArray[np.int64], NDArray[np.int64]]:
+    """Categories that differ in blanks around them as one, and blank ones as missing: nothing counts twice.
+
+    So does whoever checks a release. The third array holds the first old code of each category.
+    """
+    stripped = [text.strip(_BLANKS) for text in texts]
+    first: dict[str, int] = {}
+    for i, text in enumerate(stripped):
+        first.setdefault(text, i)
+    first.pop("", None)
+    place = {text: j for j, text in enumerate(first)}
+    number = np.array([*(place.get(text, -1) for text in stripped), -1], np.int64)
+    return list(first), number[codes], np.array(list(first.values()), np.int64)
 
 
 def read_ordinal(name: str, array: Any, rule: Any, decimal: str) -> Typed:

@@ -102,20 +102,23 @@ def _ordinal(guard: Guard, kind: str) -> str:
 
 def _number(guard: Guard) -> str:
     sign = "[.]" if guard.decimal == "." else ","
-    if guard.kind == "integer":
-        return (
-            f"CASE WHEN regexp_full_match(v, '[+-]?[0-9]+({sign}0*)?') "
-            f"THEN TRY_CAST(ltrim(split_part(v, '{guard.decimal}', 1), '+') AS HUGEINT) END"
-        )
     pattern = f"[+-]?([0-9]+({sign}[0-9]*)?|{sign}[0-9]+)([eE][+-]?[0-9]+)?"
-    text = f"ltrim(replace(v, '{guard.decimal}', '.'), '+')"
-    return f"CASE WHEN regexp_full_match(v, '{pattern}') THEN TRY_CAST({text} AS DOUBLE) END"
+    number = f"TRY_CAST(ltrim(replace(v, '{guard.decimal}', '.'), '+') AS DOUBLE)"
+    if guard.kind != "integer":
+        return f"CASE WHEN regexp_full_match(v, '{pattern}') THEN {number} END"
+    return (  # R writes 100000 as 1e+05
+        f"CASE WHEN regexp_full_match(v, '[+-]?[0-9]+({sign}0*)?') "
+        f"THEN TRY_CAST(ltrim(split_part(v, '{guard.decimal}', 1), '+') AS HUGEINT) "
+        f"WHEN regexp_full_match(v, '{pattern}') AND {number} = trunc({number}) AND abs({number}) < 9007199254740992 "
+        f"THEN {number}::HUGEINT END"
+    )
 
 
 def _moment(guard: Guard) -> str:
     """Microseconds, in universal time where there is an offset: DuckDB drops it, so that it is counted here."""
     if guard.format is not None:
-        return f"epoch_us(try_strptime(v, {literal(guard.format)})::TIMESTAMP)"
+        text = "regexp_replace(v, '[Zz]$', '+00')" if guard.format.endswith("%z") else "v"
+        return f"epoch_us(try_strptime({text}, {literal(guard.format)})::TIMESTAMP)"
     time = "[0-9]{1,2}:[0-9]{2}(:[0-9]{2}([.][0-9]{1,9})?)?"
     day = "[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}"
     zone = "([+-])([0-9]{2}):?([0-9]{2})?"
