@@ -415,6 +415,17 @@ def test_a_failed_check_is_said_first():
     assert "FAILED" in as_text(facts)
 
 
+def test_constant_values_are_told_and_break_no_promise():
+    facts = release_facts()
+    known = {"what": "constant confidential values", "columns": ["diagnosis"], "wanted": None, "found": 55}
+    facts["verdict"]["checks"].append({**known, "classes": 202, "offending_classes": 55, "offending_records": 275})
+    for render in (render_public, render_internal):
+        words = Page(render(facts)).words
+        assert "! not promised" in words
+        assert "In such classes: 275 records" in words
+        assert "✗" not in words
+
+
 def test_several_scenarios_are_not_one_promise():
     facts = release_facts()
     facts["groupings"].append({**facts["groupings"][0], "name": "neighbour", "k": 3, "groups": 300})

@@ -883,6 +883,15 @@ def test_constant_classes_are_told_and_no_failure():
     assert "2 of 2 classes have one value of 'b' alone" in told.sentence
 
 
+def test_what_was_not_claimed_has_a_mark_of_its_own():
+    table = pa.table({"a": [1, 1, 2, 2], "c": ["u", "u", "v", "w"]})
+    verdict = verify(table, ["a"], 2, confidential={"c": {"kind": "nominal"}})
+    assert verdict.ok
+    assert "  ! 1 of 2 classes has one value of 'c' alone" in str(verdict)
+    assert str(verdict.__rich__()) == str(verdict)
+    assert "<li>! 1 of 2" in verdict._repr_html_()
+
+
 def test_how_a_verdict_shows_itself():
     table = pa.table({"[red]<b>": [1] * 5 + [2] * 6, "y": [1] * 11, "z": [3] * 11})
     verdict = verify(table, ["[red]<b>", "y", "z"], 5)

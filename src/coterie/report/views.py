@@ -266,17 +266,19 @@ def _checks(facts: Facts) -> list[View]:
     out = []
     for check in rows(facts, "verdict", "checks"):
         n, bad = count(check.get("classes")), check.get("offending_classes")
+        promised = number(check.get("wanted")) is not None  # the rest is counted, and no failure
         words = f"{counted(n)} {'class' if n == 1 else 'classes'} checked"
-        words += ", none of them short of it." if bad == 0 else "."
+        words += f", none of them {'short of it' if promised else 'so'}." if bad == 0 else "."
         if bad != 0:
-            words += f" Short of it: {counted(check.get('offending_records'), 'record', below)}."
+            which = "Short of it" if promised else "In such classes"
+            words += f" {which}: {counted(check.get('offending_records'), 'record', below)}."
         out.append({
             "what": text(check.get("what")) or NONE,
             "scenario": text(check.get("scenario")) or "",
             "columns": series(names(check.get("columns")), 8),
             "wanted": _limit(check, "wanted"),
             "found": _limit(check, "found"),
-            "good": bad == 0,
+            "state": "good" if bad == 0 else "bad" if promised else "told",
             "words": words,
         })  # fmt: skip
     return out

@@ -91,9 +91,8 @@ class Verdict:
 
         text = Text(self.headline, style="bold green" if self.ok else "bold red")
         for check in self.checks:  # as plain text: a column's name may look like markup
-            text.append(f"\n  {_mark(check)} ", style="green" if check.ok else "red").append(
-                check.sentence, style="not bold"
-            )
+            colour = {"✓": "green", "!": "yellow", "✗": "red"}[_mark(check)]
+            text.append(f"\n  {_mark(check)} ", style=colour).append(check.sentence, style="not bold")
         return text
 
     def _repr_html_(self) -> str:
@@ -102,6 +101,9 @@ class Verdict:
 
 
 def _mark(check: Check) -> str:
+    """Whether it holds; "!" where nothing was claimed, and something was found."""
+    if check.wanted is None and check.offending_classes:
+        return "!"
     return "✓" if check.ok else "✗"
 
 
