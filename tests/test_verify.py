@@ -231,6 +231,25 @@ def test_codes_that_a_file_declares_as_missing(tmp_path):
     assert constant.offending_classes == 3
 
 
+@pytest.mark.parametrize("suffix", [".sav", ".dta"])
+def test_reasons_for_missing_are_no_values_of_a_confidential_column(tmp_path, suffix):
+    pyreadstat = pytest.importorskip("pyreadstat")
+    path, q = tmp_path / f"r{suffix}", ["u"] * 3 + ["v"] * 3
+    if suffix == ".sav":
+        frame = pd.DataFrame({"q": q, "c": [1.0, 8.0, 9.0, 1.0, 2.0, 8.0]})
+        pyreadstat.write_sav(frame, path, missing_ranges={"c": [8.0, 9.0]})
+    else:
+        frame = pd.DataFrame({"q": q, "c": [1.0, "a", "b", 1.0, 2.0, "a"]})
+        pyreadstat.write_dta(frame, path, missing_user_values={"c": ["a", "b"]})
+    for kind in ("numeric", "integer", "nominal"):
+        verdict = verify(path, ["q"], 3, confidential={"c": {"kind": kind, "l": 2}})
+        found = {check.what: check for check in verdict.checks}
+        assert found["distinct l-diversity"].found == 1
+        assert found["constant confidential values"].offending_classes == 1
+    near = verify(path, ["q"], 3, confidential={"c": {"kind": "nominal", "t": 0.5}})
+    assert next(check for check in near.checks if check.what == "t-closeness").found == pytest.approx(1 / 6)
+
+
 # The twin: counted by hand, from the texts
 
 
