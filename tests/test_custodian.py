@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import csv
 import importlib.util
 import io
@@ -13,6 +14,7 @@ import threading
 import tomllib
 import traceback
 import warnings
+import zlib
 from pathlib import Path
 
 import numpy as np
@@ -346,6 +348,72 @@ def test_codes_that_mean_missing_in_confidential_columns(run, tmp_path, suffix, 
     released = read(str(tmp_path / "out" / f"data{suffix}"), user_missing=True)[0]
     assert sorted(map(str, released["answer"])) == sorted(map(str, frame["answer"]))
     assert run("verify", tmp_path / "out")[0] == 0
+
+
+# The wages and outputs of airlines (Greene) as SAS wrote them: airline.sas7bdat of the tests of pandas, compressed
+AIRLINE = """
+eNrtVw1MU1cUPi21CHTYIgoR1DfGlv2BBRU10bzXKI6Ojhkw/ixmad3KhDHoakFczCw6N7e5zM0RZ2SumxI0+40SwxJnOuPUbTgxosjAWYZM1mh0
+I5MhSnffuaf04Yxas2RZwkmac+553/3uueece/seQEgO+Kuse+INx75+dyREHc7YkDhRb0hJgcwUlTpTM4iKUA3xZ6qYyUQfoQoiCkwFwlyzJdtk
+zreY87KFu5U5pvkmWQN4q4v3nzKFNBNhnzSo5eD0ACrFXmakG5k8YVxozoNbye2ey2ta8r64HPzd+LTYvDANhmVY/qfyvKJ/Z8rnSJ0G98jHKhbA
+Rwcqntk6wpxjhpH8OcyukQ021jB7Dtk7YwCWkO1i9hSaKylsncI+HR2ydyhsxw02UZJjm3z+pTdLekT5kH447pisPStqDsgaWrZfQV1V3SmCC7G+
+/l1/0rMmWVv3+H+QtXAmlWPnd3aIUIlYxtcn+9ze748j/wtTmnEsTkWsoFnwiwirEAvqRwKyT9KpTyA2d1or6sbGv1CbdQzrRqy1YYIa445u4Vj9
+4VO49kDzNeSY+jTDvoJY99jWERh37VZc2/rtAGKtXU0DGMNa768irOd5mDx5JGK3O04i5u0DGAPLT4D4u0XYwPPQ97IOYyksRD7fnsWItb5zEXDv
+Ryr8ImzkextoHkX5aEGe3vLTyNvxUoTs92zZ8psI7/F44z83YCyvmxDjubgK9+i5VIf7gJOVF0V4H7HCWikOY0nV8rWrNDzuzlrEekrjfhehhvPO
+emMM6urZbcj3yWecf+tBLcbWW8CwHl633GljkX/RjHaMs6gMc+fJ3ov5gbTdvSLs4Ht7qH0M5ewMYj+ux3iFtj6ey7pD/SLs5LyNlgQeS/RZxBqy
+MAa2pyhpsCaf8r1pq5Jw/gMZPqrTT9Sj0RQvy/OXfG/exydS3B0Y52vrcI7nUG4M5nJvD6tfPWI9jlkp0mA/sfHoJtTW8/1YT1gQy3qrYRvl9X6e
+Zy9ifDnpHcSrR44PLrE876P8Rj+MuuR8J+WM5y66BWtkjVvL+L08Dx+tS8e4zj7ZhXz29Sd43/4cjxzLDKMlOMixwjwjxvDUs+cxztWtRzGWurlY
+I8/smHESHKF+AMRKb232IyZr3BHeZ1exRpJuzQQJGgnrnYT8PdcvIG/vue/oTPI+2bToXgmaeB4qdxn5ewJcxnibo/Dsex6zjaHnggTNPA/VERm4
+lrULsZI0+jj1JO+pSeMZ72nq9bzJfK3EP5Bvtw6xsNrP95aouU+Cdo7d1JBJteR3lX/5UbpvEOveP5HV1cd7kp1kihfvGe83CafoDkngdX2VxXuO
+alE7Beszox7vGam7lddNtyaB9jFegm6es7avsnD+KrEfMY4fsS/cm0sTcb3VxckSXOC8Fdum0T2Ad5L7xSTsHa9zWRLdH0nS8D/nsAzLsIQrA/2B
+wJ0hHfgeGt4cK8SEPcdyF+vMhKiw5zwIo8KeI0Dwu/taIBCYp3iCfo0K9UiydQo7XmEnK+xUhR0URh2YPjhKpjVT6V17Oukc0ktIlwz53r7OODay
+j3B38LvaWeRy2UuFpSuFAlMBwOJsU/5Ku825WJ5pr7CXCGWFQlm5y1HugoXMt8L2nF1w2lx2ZuezX1Gpy+60L3cFfRZ5nm1pmVMoKpXn5LLxMzZH
+kctWQh7+baC/WRpZ8oyUs8gwelUXGcq9zK2lNbS0XxVxBnWAfCPIJ+uBwD9r3X8T39Wb+PoCd9on/65cYaIlu5fJUaZjaWwwquFR7MyQaBV2OoSK
+IFBOAv/RPsL59r2dyPVUk9aRjiWdRjoyzPU1yCUnK17ZdXg+k0FzhxyqIecQ6IzeQkYoB38DXYxKRQ==
+"""
+
+
+def test_a_file_that_sas_wrote(run, tmp_path):
+    """SAS alone writes its own format: the release is a transport file."""
+    pyreadstat = pytest.importorskip("pyreadstat")
+    source = tmp_path / "airline.sas7bdat"
+    source.write_bytes(zlib.decompress(base64.b64decode(AIRLINE)))
+    shortcuts = ("--quasi", "Y,W,R", "--confidential", "L", "--keep", "K", "--drop", "YEAR", "-k", 4)
+    code, _, err = run("protect", source, *shortcuts, "-o", tmp_path / "out")
+    assert code == 0, err
+    assert "hand out data.xpt" in err
+    (before, about), (after, now) = (
+        pyreadstat.read_sas7bdat(str(source)),
+        pyreadstat.read_xport(str(tmp_path / "out" / "data.xpt")),
+    )
+    assert len(before) == 32
+    assert list(after) == ["Y", "W", "R", "L", "K"]
+    assert sorted(zip(after["L"], after["K"], strict=True)) == sorted(zip(before["L"], before["K"], strict=True))
+    assert after.groupby(["Y", "W", "R"]).size().min() >= 4
+    del about.column_names_to_labels["YEAR"]
+    assert now.column_names_to_labels == about.column_names_to_labels
+    assert run("verify", tmp_path / "out")[0] == 0
+    assert run("replay", tmp_path / "out", "--input", source)[0] == 0
+
+
+@pytest.mark.parametrize("suffix", [".sav", ".dta"])
+def test_codes_that_mean_missing_in_a_confidential_column(run, tmp_path, suffix):
+    pyreadstat = pytest.importorskip("pyreadstat")
+    pd = pytest.importorskip("pandas")
+    rng, n = np.random.default_rng(0), 60
+    votes = rng.choice([1.0, 2.0, 3.0, 8.0, 9.0], n, p=[0.3, 0.3, 0.2, 0.1, 0.1])
+    frame = pd.DataFrame({"age": rng.integers(20, 80, n).astype(float), "vote": votes})
+    source = tmp_path / f"in{suffix}"
+    if suffix == ".sav":
+        pyreadstat.write_sav(frame, str(source), missing_ranges={"vote": [8.0, 9.0]})
+    else:
+        frame["vote"] = frame["vote"].astype(object).replace({8.0: "a", 9.0: "b"})
+        pyreadstat.write_dta(frame, str(source), missing_user_values={"vote": ["a", "b"]})
+    for i, guard in enumerate(({"kind": "nominal", "t": 0.25}, {"kind": "integer", "l": 2}, {"kind": "numeric"})):
+        columns = {"age": QUASI, "vote": {"role": "confidential", **guard}}
+        rules = save_recipe(tmp_path / f"{i}.toml", k=3, columns=columns)
+        code, _, err = run("protect", source, "--recipe", rules, "-o", tmp_path / str(i))
+        assert code == 0, err
+        assert run("verify", tmp_path / str(i))[0] == 0
 
 
 # The commands

@@ -723,6 +723,17 @@ def test_stata_without_utf8_is_raised_to_a_version_with_it(tmp_path):
 
 
 @needs_pyreadstat
+def test_an_old_stata_file_with_long_texts_and_the_least_integer(tmp_path):
+    texts, least = ["x" * 244, "y"], [-2_147_483_647, 1]
+    format = Format("stata", {"version": 10, "variables": {"n": {"type": "int32"}, "s": {"type": "string"}}})
+    again = through(pa.table({"n": pa.array(least, pa.int32()), "s": texts}), format, tmp_path / "t.dta")
+    assert again.table.to_pydict() == {"n": least, "s": texts}
+    assert again.table.schema.types == [pa.int32(), pa.string()]
+    assert again.format.details["version"] == 13
+    assert through(pa.table({"s": ["x" * 243]}), format, tmp_path / "u.dta").format.details["version"] == 10
+
+
+@needs_pyreadstat
 def test_a_file_of_pandas_own_writer(tmp_path):
     import pandas as pd
 

@@ -178,8 +178,8 @@ def privately(path: Path, write: Callable[[], None]) -> None:
     finally:
         if not done and path.is_file():
             path.unlink()
-    if reason is not None:
-        raise CoterieError(f"'{path}' cannot be written.", reason or None)
+    if reason is not None:  # by name: of a bundle, the folder is one that nobody gets to see
+        raise CoterieError(f"'{path.name}' cannot be written.", reason or None)
 
 
 def plain_text(column: Any) -> Any:

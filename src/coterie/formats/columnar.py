@@ -105,7 +105,7 @@ def write(table: Any, format: Format, path: Path) -> None:
     privately(path, save)
     if reasons:
         path.unlink(missing_ok=True)
-        raise CoterieError(f"'{path}' cannot be written as {NAMES[format.kind]}.", reasons[0] or None)
+        raise CoterieError(f"'{path.name}' cannot be written as {NAMES[format.kind]}.", reasons[0] or None)
 
 
 def _write_parquet(table: Any, path: Path, codec: str, _: Format) -> None:

@@ -8,7 +8,7 @@ finds a missing value, and the file gets its letter back.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -40,7 +40,8 @@ _MAGIC = {
 _RELEASES = {119: 15, 118: 14, 117: 13, 115: 12, 114: 10}  # of the dta format, and what pyreadstat calls them
 _NAN = 0x7FF8_0000_0000_0000
 _LETTERS = 0xFF
-_INT32 = 2_147_483_620  # the largest integer that Stata does not take for a missing value
+_INT32 = (-2_147_483_647, 2_147_483_620)  # the integers that Stata does not take for missing values
+_TEXT = 243  # bytes of a text in a Stata file before version 13, as far as pyreadstat writes them
 
 
 def read(path: Path, kind: str, options: Mapping[str, Any] | None = None) -> Source:
@@ -217,7 +218,7 @@ def write(table: Any, format: Format, path: Path) -> None:
     if reasons:
         path.unlink(missing_ok=True)
         hint = "its names of columns, lengths of texts and labels must be such as the format allows."
-        raise CoterieError(f"'{path}' cannot be written as {NAMES[format.kind]}.", reasons[0] or None, hint)
+        raise CoterieError(f"'{path.name}' cannot be written as {NAMES[format.kind]}.", reasons[0] or None, hint)
 
 
 def _about(type_: Any, format: Format, name: str) -> dict[str, Any]:
@@ -247,6 +248,8 @@ def _call(
         version = format.details.get("version", 15)
         if version < 14 and not _is_ascii(frame, named):
             version = 14  # older versions have no UTF-8, and pyreadstat writes nothing else
+        elif version < 13 and _longest(frame) > _TEXT:
+            version = 13
         return library.write_dta, named | {"version": version, "missing_user_values": letters}
     compression = format.details.get("compression")
     named |= {"compress": compression == "zlib", "row_compress": compression == "rows"}
@@ -275,8 +278,15 @@ def _range(lo: Any, hi: Any) -> Any:
 def _is_ascii(frame: Any, named: dict[str, Any]) -> bool:
     texts = [*frame.columns, *named["column_labels"].values()]
     texts += [text for labels in named["variable_value_labels"].values() for text in labels.values()]
-    columns = (frame[name] for name in frame.columns if frame[name].dtype.kind not in "fi")
-    return all(str(t).isascii() for t in texts) and all(str(v).isascii() for c in columns for v in c)
+    return all(str(t).isascii() for t in texts) and all(text.isascii() for text in _texts(frame))
+
+
+def _longest(frame: Any) -> int:
+    return max(map(len, _texts(frame)), default=0)
+
+
+def _texts(frame: Any) -> Iterator[str]:
+    return (str(v) for name in frame.columns if frame[name].dtype.kind not in "fi" for v in frame[name])
 
 
 def _frame(table: Any, format: Format) -> tuple[Any, dict[str, str]]:
@@ -316,7 +326,7 @@ def _stata_values(numbers: NDArray[np.float64], whole: bool) -> tuple[Any, Any]:
 
     letters, gaps = _letters(numbers), np.isnan(numbers)
     seen = numbers[~gaps]
-    whole = whole and bool((seen == np.rint(seen)).all() and (np.abs(seen) <= _INT32).all())
+    whole = whole and bool((seen == np.rint(seen)).all() and ((seen >= _INT32[0]) & (seen <= _INT32[1])).all())
     if whole and not gaps.any():
         return pa.array(numbers.astype(np.int32)), None
     if not letters.any() and not whole:
