@@ -9,6 +9,7 @@ import re
 import subprocess
 import sys
 import tomllib
+import unicodedata
 from html.parser import HTMLParser
 from xml.etree import ElementTree
 
@@ -28,6 +29,7 @@ from coterie.report import (
     render_public,
     terminal,
 )
+from coterie.report.svg import short
 from release_facts import NAMES, candidates, release_facts
 
 VOID = {"meta", "br", "hr", "img", "input", "link"}
@@ -184,6 +186,16 @@ def test_no_missing_count_follows_from_a_difference():
     for row, before, after in zip(facts["columns"], (3, 50, 50, 0), (0, 48, 40, 0), strict=False):
         row["missing_before"], row["missing_after"] = before, after
     assert [c["missing_before"] for c in public(facts)["columns"][:4]] == [None, None, 50, 0]
+
+
+def test_hidden_missing_counts_are_not_said_to_be_small():
+    facts = release_facts()
+    for row, before, after in zip(facts["columns"], (None, 50, 3, 50), (None, 48, 3, 40), strict=False):
+        row["missing_before"], row["missing_after"] = before, after
+    found = re.findall(r'data-is="Missing before" class="n">([^<]*)<', render_public(facts))
+    assert found[:5] == ["–", "not shown", "not shown", "50", "0"]  # the first is dropped: nobody counted
+    found = re.findall(r'data-is="Missing before" class="n">([^<]*)<', render_internal(facts))
+    assert found[:5] == ["–", "50", "3", "50", "0"]
 
 
 def test_small_shares_are_hidden():
@@ -396,8 +408,11 @@ def test_no_numeric_and_no_confidential_columns():
         columns = facts["measures"][part]["columns"]
         facts["measures"][part]["columns"] = {n: columns[n] for n in ("education", "region")}
     facts["measures"]["risk"]["confidential"] = []
+    for way in facts["measures"]["risk"]["intervals"].values():
+        way["share"] = [None] * len(way["widths"])
     words = Page(render_internal(facts)).words
     assert "No column is marked as confidential." in words
+    assert "Interval disclosure" not in words.split("Definitions")[0]
     assert "Variance kept" not in words
     assert "Shares differ by" in words
 
@@ -474,6 +489,24 @@ def test_pictures_stand_alone_too():
         root = ElementTree.fromstring(charts.standalone(svg))
         assert root.get("aria-label")
         assert "nan" not in svg.lower().replace("nantes", "")
+
+
+def test_labels_fit_whatever_the_script():
+    assert short("indicator_00", 12) == "indicator_00"
+    assert short("indicator_000", 12) == "indicat…_000"
+    for text in ("最終学歴（文部科学省の分類による）", "학력" * 20, "x最" * 9):
+        cut = short(text, 17)
+        assert sum(1 + (unicodedata.east_asian_width(sign) in "WF") for sign in cut) <= 17
+        assert "…" in cut
+        assert (cut[0], cut[-1]) == (text[0], text[-1])
+
+
+def test_the_name_of_a_curve_is_not_on_it():
+    for share in (1.0, 0.97, 0.5, 0.0):
+        svg = charts.intervals({"by sd": ([0.1, 0.2], [share, share])}, "width")
+        line = 120 - 110 * share
+        place = float(re.search(r'y="([\d.]+)"[^>]*>by sd', svg).group(1))
+        assert place < line - 3 or place > line + 9
 
 
 def test_histogram_draws_what_it_is_given():

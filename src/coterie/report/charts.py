@@ -242,7 +242,8 @@ def intervals(curves: Mapping[str, tuple[Sequence[float], Sequence[float | None]
                   for w, s in zip(widths, shares, strict=False) if s is not None]  # fmt: skip
         body.append(polyline(points, colour, 2, dash))
         if points:
-            body.append(words(points[-1][0], max(points[-1][1] - 6, top), name, size=10.5, anchor="end"))
+            x, y = points[-1]  # the name above the line, below it where there is no room
+            body.append(words(x, y - 6 if y - 14 > top else y + 14, name, size=10.5, anchor="end"))
     for x, place, anchor in ((left, "0", "start"), ((left + right) / 2, axis, "middle"), (right, edge(widest), "end")):
         body.append(words(x, base + 15, place, size=10, anchor=anchor, fill=FAINT))
     return picture(340, 142, f"Share of records within an interval, by its width: {axis}", "".join(body), "chart")

@@ -119,7 +119,7 @@ def _intervals(given: Facts) -> View | None:
     pictures, table = [], []
     for key, axis in (("sd", "half-width, in standard deviations"), ("rank", "half-width, as a share of ranks")):
         widths, shares = numbers(part(given, key).get("widths")), numbers(part(given, key).get("share"))
-        pairs = [(w, s) for w, s in zip(widths, shares, strict=False) if w is not None]
+        pairs = [(w, s) for w, s in zip(widths, shares, strict=False) if w is not None and s is not None]
         if not pairs:
             continue
         name = {"sd": "by sd", "rank": "by rank"}[key]

@@ -23,11 +23,20 @@ def clean(text: str) -> str:
 
 
 def short(text: str, length: int) -> str:
-    """At most so many signs, the middle left out."""
-    if len(text) <= length:
+    """At most so many signs, the middle left out; signs that take the room of two, as in Chinese, count twice."""
+    if len(text) + _wide(text) <= length:
         return text
     head = (length - 1) * 2 // 3
-    return f"{text[:head]}…{text[len(text) - (length - 1 - head) :]}"
+    start, end = text[:head], text[max(len(text) - (length - 1 - head), 0) :]
+    while len(start) + _wide(start) > head:
+        start = start[:-1]
+    while len(end) + _wide(end) > length - 1 - head:
+        end = end[1:]
+    return f"{start}…{end}"
+
+
+def _wide(text: str) -> int:
+    return sum(unicodedata.east_asian_width(sign) in "WF" for sign in text)
 
 
 def picture(width: float, height: float, label: str, body: str, kind: str = "") -> str:

@@ -116,13 +116,16 @@ def _columns(facts: Facts) -> list[View]:
         if decimals is not None and row.get("released") == "mean":
             released += f", to {counted(decimals, 'decimal')}"
         role = text(row.get("role")) or ""
+        gone, gaps = row.get("released") == "dropped", count(row.get("missing_before"))
+        # a count may be hidden for its difference to the released one: then it is not below k
+        hidden = gaps is None and below is not None and not gone
         out.append({
             "name": name,
             "kind": text(row.get("kind")) or NONE,
             "role": guidance.ROLES.get(role, role) or NONE,
             "released": released,
-            "gone": row.get("released") == "dropped",
-            "missing_before": counted(row.get("missing_before"), "", below),
+            "gone": gone,
+            "missing_before": "not shown" if hidden else counted(gaps),
             "missing_after": counted(row.get("missing_after")),
             "loss": percent(part(loss, name).get("loss"), 1),
         })  # fmt: skip
