@@ -270,6 +270,7 @@ dialects = st.builds(
     missing=st.sampled_from([("",), ("NA",), ("NA", ""), ("", "a1"), (",",)]),
     newline=st.sampled_from(["\n", "\r\n"]),
     final_newline=st.booleans(),
+    quoted=st.booleans(),
 )
 
 
@@ -292,15 +293,36 @@ def test_a_table_of_texts_comes_back(tmp_path_factory, table, made):
 
 
 @settings(max_examples=50)
-@given(text_tables(least=2), st.sampled_from(",;\t|"))
-def test_the_same_bytes_as_pythons_writer(tmp_path_factory, table, delimiter):
+@given(text_tables(least=2), st.sampled_from(",;\t|"), st.booleans())
+def test_the_same_bytes_as_pythons_writer(tmp_path_factory, table, delimiter, quoted):
     rows = [table.column_names, *rows_of(table)]
     assume(not any("\ufeff" in v for row in rows for v in row))
     twin = io.StringIO(newline="")
-    csv.writer(twin, delimiter=delimiter, lineterminator="\r\n").writerows(rows)
+    quoting = csv.QUOTE_ALL if quoted else csv.QUOTE_MINIMAL
+    csv.writer(twin, delimiter=delimiter, lineterminator="\r\n", quoting=quoting).writerows(rows)
     path = tmp_path_factory.getbasetemp() / "twin.csv"
-    write(table, Dialect(delimiter=delimiter, newline="\r\n").format(), path)
+    write(table, Dialect(delimiter=delimiter, newline="\r\n", quoted=quoted).format(), path)
     assert path.read_bytes() == twin.getvalue().encode()
+    if quoted:
+        assert read(path, {"delimiter": delimiter, "header": True}).format.details["quoted"]
+
+
+def test_one_field_without_quotes_and_they_are_no_style(tmp_path):
+    for text, quoted in (
+        (b'"a","b"\n"1","x""y"\n"","z"\n', True),
+        (b'"a","b"\r\n"1","x, y"\r\n\r\n', True),
+        (b'"a","b"\n"1,""2","\n"', True),
+        (b'"a","b"\n1,"x"\n', False),
+        (b'a,b\n"1","x"\n', False),
+        (b'"a","b"\n"1",\n', False),
+        (b"a,b\n1,2\n", False),
+    ):
+        source = read(saved(tmp_path, text))
+        assert source.format.details["quoted"] == quoted, text
+        numbers = pa.table({"a": [1, 2], "b": pa.array([None, 0.5])})
+        write(numbers, source.format, tmp_path / "u.csv")
+        again = (tmp_path / "u.csv").read_bytes().splitlines()[:3]
+        assert again == ([b'"a","b"', b'"1",""', b'"2","0.5"'] if quoted else [b"a,b", b"1,", b"2,0.5"])
 
 
 def read_or_refused(path, options=None):

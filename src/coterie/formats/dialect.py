@@ -115,6 +115,8 @@ class Shape:
         Whether a value holds a line break.
     end : int
         Where the last record ends, its line end included; empty lines at the end of the file come after it.
+    quoted : bool
+        Whether every field stands in quotes.
     """
 
     header: bytes
@@ -126,6 +128,7 @@ class Shape:
     longest: int
     broken: bool
     end: int
+    quoted: bool
 
 
 class Misshapen(Exception):  # noqa: N818 - it is a finding that a candidate delimiter may lead to
@@ -144,7 +147,7 @@ def delimiter_of(data: bytes, quote: str, named: str | None = None) -> str:
     fits, most = [], {}
     for candidate in DELIMITERS:
         try:
-            counts = np.concatenate([c for c, _, _ in _records(sample, candidate, quote, whole)])
+            counts = np.concatenate([c for c, *_ in _records(sample, candidate, quote, whole)])
         except Misshapen:
             continue
         most[candidate] = int(counts[0]) if len(counts) else 0
@@ -179,8 +182,9 @@ def _scan(data: bytes, delimiter: str, quote: str) -> Shape:
     first, header, body, records, longest, broken = -1, b"", 0, 0, 0, False
     start = end = bad = bad_at = bad_fields = 0
     blank = blank_at = 0  # empty lines since the last record: at the end of a file, they don't count
-    for counts, ends, inside in _records(data, delimiter, quote, whole=True):
-        broken = broken or inside
+    quoted = 0
+    for counts, ends, inside, opened in _records(data, delimiter, quote, whole=True):
+        broken, quoted = broken or inside, quoted + opened
         if not len(counts):
             continue
         starts = np.concatenate([[start], ends[:-1] + 1])
@@ -208,7 +212,8 @@ def _scan(data: bytes, delimiter: str, quote: str) -> Shape:
         where = f"{bad_fields + 1} fields in line {line_of(data, bad_at)}"
         raise Misshapen(f"{where} where the first line has {first + 1}{other}")
     newline = "\r\n" if data[len(header) : len(header) + 2] == b"\r\n" else "\n"
-    return Shape(header, body, records, first + 1, newline, end < len(data), longest, broken, end + 1)
+    final, all_quoted = end < len(data), quoted == records * (first + 1)
+    return Shape(header, body, records, first + 1, newline, final, longest, broken, end + 1, all_quoted)
 
 
 def _empty(data: bytes, starts: Places, ends: Places) -> Any:
@@ -218,8 +223,10 @@ def _empty(data: bytes, starts: Places, ends: Places) -> Any:
     return (length == 0) | ((length == 1) & (array[np.minimum(starts, len(data) - 1)] == _CR))
 
 
-def _records(data: bytes, delimiter: str, quote: str, whole: bool) -> Iterator[tuple[Any, Any, bool]]:
+def _records(data: bytes, delimiter: str, quote: str, whole: bool) -> Iterator[tuple[Any, Any, bool, int]]:
     """For each block of bytes: delimiters in the records that end there, where these end, whether a value is broken.
+
+    And how many quotes open a field.
 
     Without `whole`, the data is the beginning of a file, and its last record is left out.
     """
@@ -230,7 +237,7 @@ def _records(data: bytes, delimiter: str, quote: str, whole: bool) -> Iterator[t
     for start in range(0, len(array), _BLOCK):
         block = array[start : start + _BLOCK]
         quotes = np.flatnonzero(block == ord(quote)) + start if quote else np.empty(0, np.int64)
-        _check_quotes(data, array, quotes, odd, ord(delimiter), ord(quote) if quote else -1)
+        opened = _check_quotes(data, array, quotes, odd, ord(delimiter), ord(quote) if quote else -1)
         breaks = np.flatnonzero(block == _LF) + start
         marks = np.flatnonzero(block == ord(delimiter)) + start
         ends = breaks[_outside(breaks, quotes, odd)]
@@ -241,13 +248,13 @@ def _records(data: bytes, delimiter: str, quote: str, whole: bool) -> Iterator[t
         counts = np.diff(np.concatenate([[-carried], until]))
         carried = len(marks) - int(until[-1]) if len(ends) else carried + len(marks)
         odd = (odd + len(quotes)) % 2
-        yield counts, ends, broken
+        yield counts, ends, broken, opened
     if not whole:
         return
     if odd:
         raise Misshapen("a quote that is never closed")
     if len(data) and data[-1] != _LF:  # the last record needs no line end
-        yield np.array([carried]), np.array([len(data)]), False
+        yield np.array([carried]), np.array([len(data)]), False, 0
 
 
 def _outside(places: Places, quotes: Places, odd: int) -> Any:
@@ -256,12 +263,15 @@ def _outside(places: Places, quotes: Places, odd: int) -> Any:
     return (np.searchsorted(quotes, places) + odd) % 2 == 0
 
 
-def _check_quotes(data: bytes, array: NDArray[np.uint8], quotes: Places, odd: int, delimiter: int, quote: int) -> None:
-    """A quote must open at the start of a field or after a closing one, and close at the end of a field."""
+def _check_quotes(data: bytes, array: NDArray[np.uint8], quotes: Places, odd: int, delimiter: int, quote: int) -> int:
+    """A quote must open at the start of a field or after a closing one, and close at the end of a field.
+
+    Returns how many open a field.
+    """
     opening, closing = quotes[odd::2], quotes[1 - odd :: 2]
     before = array[np.maximum(opening - 1, 0)]
-    fine = (opening == 0) | (before == delimiter) | (before == _LF) | (before == quote)
-    stray = opening[~fine]
+    starts = (opening == 0) | (before == delimiter) | (before == _LF)
+    stray = opening[~(starts | (before == quote))]
     last = len(array) - 1
     after = array[np.minimum(closing + 1, last)]
     fine = (closing == last) | (after == delimiter) | (after == _LF) | (after == quote) | (after == _CR)
@@ -269,6 +279,7 @@ def _check_quotes(data: bytes, array: NDArray[np.uint8], quotes: Places, odd: in
     if len(stray):
         line = line_of(data, int(stray.min()))
         raise Misshapen(f"a quote within a field in line {line}; {len(stray)} quotes are like that")
+    return int(np.count_nonzero(starts))
 
 
 def _check_returns(

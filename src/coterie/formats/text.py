@@ -54,6 +54,8 @@ class Dialect:
     final_newline : bool
     kept : tuple of str
         Columns that are written as they were read, whichever of several texts means missing there.
+    quoted : bool
+        Whether every field stands in quotes; else those that need them do.
     """
 
     delimiter: str = ","
@@ -66,6 +68,7 @@ class Dialect:
     newline: str = "\n"
     final_newline: bool = True
     kept: tuple[str, ...] = ()
+    quoted: bool = False
 
     def format(self) -> Format:
         """The dialect as a format."""
@@ -146,7 +149,7 @@ def _look(content: bytes, path: Path, given: dict[str, Any]) -> tuple[bytes, Dia
     check_columns(names, shape.records - header, path)
     made = Dialect(
         delimiter, quote, encoding, bom, given.get("decimal", "."), header, tuple(given.get("missing", ("",))),
-        shape.newline, shape.final_newline,
+        shape.newline, shape.final_newline, quoted=shape.quoted,
     )  # fmt: skip
     return data, made, names, shape
 
@@ -304,9 +307,8 @@ def _as_text(name: str, column: Any, made: Dialect) -> Any:
 def _quoted(name: str, column: Any, made: Dialect) -> Any:
     import pyarrow.compute as pc
 
-    special = pc.match_substring_regex(
-        column, _any_of(made.delimiter + made.quote + "\r\n\ufeff")
-    )  # the last would be a mark at the start
+    signs = _any_of(made.delimiter + made.quote + "\r\n\ufeff")  # the last would be a mark at the start
+    special = pc.is_valid(column) if made.quoted else pc.match_substring_regex(column, signs)
     count = pc.sum(special).as_py()
     if not count:
         return column
@@ -344,7 +346,7 @@ def _number_text(name: str, column: Any, made: Dialect) -> Any:
     if text.null_count and not made.missing:
         raise CoterieError("There must be a text that means missing.", f"missing values in column '{name}'")
     clear = made.delimiter in ";\t|" or (made.delimiter == "," and made.decimal == ".")
-    return text if clear and made.quote in "\"'" else _quoted(name, text, made)
+    return text if clear and made.quote in "\"'" and not made.quoted else _quoted(name, text, made)
 
 
 def _float_text(name: str, column: Any) -> Any:
