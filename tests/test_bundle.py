@@ -663,6 +663,31 @@ def test_replayed_byte_for_byte(tmp_path, suffix):
     assert (other.same, other.differs) == (False, ("the input is another file",))
 
 
+@pytest.mark.skipif(os.name == "nt", reason="locks of POSIX")
+def test_what_a_killed_replay_leaves_is_removed_by_the_next(saved, source, tmp_path, monkeypatch):
+    spare = tmp_path / "spare"
+    spare.mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(spare))
+    kept = []
+
+    def killed(*_, **__):
+        (folder,) = spare.iterdir()
+        assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+        (folder / "data.csv").write_text("x")
+        shutil.copytree(folder, spare / f"{folder.name[:-8]}leftleft")
+        os.utime(spare / f"{folder.name[:-8]}leftleft", (0, 0))
+        kept.append(folder)
+        raise CoterieError("Stopped.")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("coterie.release.pipeline.protect", killed)
+        with pytest.raises(CoterieError, match="Stopped"):
+            ct.replay(saved, source)
+    assert len(kept) == len(listing(spare)) == 1
+    assert ct.replay(saved, source).same
+    assert listing(spare) == []
+
+
 @pytest.mark.parametrize("format", ["csv", "parquet", "feather"])
 def test_tables_in_memory_are_replayed(tmp_path, format):
     saved = protect(people(), RECIPE).save(tmp_path / "out", format=format)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import platform
-import tempfile
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -12,6 +11,7 @@ from .._version import __version__
 from ..formats import Format
 from ..formats import write as write_file
 from ..recipe import Recipe
+from ..verification.sources import private_folder
 from .checking import data_name, read_manifest
 from .sources import sha256
 from .spreadsheets import as_written
@@ -64,7 +64,7 @@ def replay(folder: str | Path, table: Any, *, progress: bool = False) -> Replaye
     if sha256(folder / "recipe.toml") != manifest["files"]["recipe.toml"]["sha256"]:
         return Replayed(False, (_OTHER_RECIPE, *differs))
     recipe = Recipe.load(folder / "recipe.toml")
-    with tempfile.TemporaryDirectory(prefix="coterie-") as private:
+    with private_folder() as private:
         if manifest.get("streamed"):
             from .streaming import protect_file
 

@@ -62,7 +62,7 @@ def opened(
     Of the keys, every difference must be kept; of the others, missing values of any sort are the same.
     """
     columns = claims.columns
-    with _private() as private:
+    with private_folder() as private:
         path = _file(release)
         if path is not None and path.suffix.lower() in delimited.SUFFIXES:
             file = delimited.File.find(path, columns, dialect, Path(private))
@@ -88,8 +88,8 @@ _FRESH = 60.0  # seconds in which a folder may not be locked yet
 
 
 @contextmanager
-def _private() -> Iterator[str]:
-    """A folder that nobody else may look into; what checks that were killed have left is removed first."""
+def private_folder() -> Iterator[str]:
+    """A folder that nobody else may look into; what runs that were killed have left is removed first."""
     failed = None
     try:
         for left in Path(tempfile.gettempdir()).glob(f"{_PREFIX}????????"):
