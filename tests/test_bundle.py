@@ -663,6 +663,27 @@ def test_replayed_byte_for_byte(tmp_path, suffix):
     assert (other.same, other.differs) == (False, ("the input is another file",))
 
 
+@pytest.mark.parametrize("suffix", [".sav", ".dta"])
+def test_labels_of_values_that_are_gone(tmp_path, suffix):
+    """In a masked column, they would tell that somebody had them; elsewhere they stay."""
+    pyreadstat = pytest.importorskip("pyreadstat")
+    frame = people().select(["age", "name"]).to_pandas().assign(town=[7] + [1, 2, 2] * 13, ill=[1, 3] * 20)
+    labels = {"town": {1: "Reus", 2: "Valls", 7: "Tiny Hamlet"}, "ill": {1: "flu", 3: "gout", 9: "nobody had it"}}
+    path = tmp_path / f"in{suffix}"
+    getattr(pyreadstat, {".sav": "write_sav", ".dta": "write_dta"}[suffix])(
+        frame, str(path), variable_value_labels=labels
+    )
+    town, age = ({"role": "quasi", "kind": kind} for kind in ("nominal", "integer"))
+    roles = {"age": age, "name": "identifier", "town": town, "ill": {"role": "confidential", "kind": "nominal"}}
+    saved = protect(path, {"k": 4, "seed": 1, "columns": roles}).save(tmp_path / "out")
+    for file in saved.iterdir():
+        assert b"Tiny Hamlet" not in file.read_bytes(), file.name
+    _, about = getattr(pyreadstat, {".sav": "read_sav", ".dta": "read_dta"}[suffix])(str(saved / f"data{suffix}"))
+    assert about.variable_value_labels == {"town": {1: "Reus", 2: "Valls"}, "ill": labels["ill"]}
+    assert ct.verify(saved).ok
+    assert ct.replay(saved, path).same
+
+
 @pytest.mark.skipif(os.name == "nt", reason="locks of POSIX")
 def test_what_a_killed_replay_leaves_is_removed_by_the_next(saved, source, tmp_path, monkeypatch):
     spare = tmp_path / "spare"

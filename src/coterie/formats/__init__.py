@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +21,7 @@ __all__ = [
     "harmless",
     "neutralize",
     "read",
+    "with_labels_in_use",
     "without_user_missing",
     "write",
 ]
@@ -149,3 +150,25 @@ def without_user_missing(table: Any, format: Format, columns: list[str] | None =
     from . import statistical
 
     return statistical.without_user_missing(table, format, columns)
+
+
+def with_labels_in_use(table: Any, format: Format, columns: Iterable[str]) -> Format:
+    """The format with labels of those values alone, in these columns, that a record of the table has.
+
+    Of a masked column, the label of a value that is gone would tell that somebody had it.
+
+    Parameters
+    ----------
+    table : pyarrow.Table
+    format : Format
+    columns : iterable of str
+
+    Returns
+    -------
+    Format
+    """
+    if "variables" not in format.details:
+        return format
+    from . import statistical
+
+    return statistical.with_labels_in_use(table, format, columns)

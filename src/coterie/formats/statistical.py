@@ -8,7 +8,7 @@ finds a missing value, and the file gets its letter back.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -192,6 +192,17 @@ def _within(numbers: NDArray[np.float64], ranges: list[list[Any]]) -> NDArray[np
     for lo, hi in ranges:
         out |= (numbers >= (-np.inf if lo is None else lo)) & (numbers <= (np.inf if hi is None else hi))
     return out
+
+
+def with_labels_in_use(table: Any, format: Format, columns: Iterable[str]) -> Format:
+    """The format with labels of those values alone, in these columns, that a record has."""
+    variables = dict(format.details.get("variables", {}))
+    for name in columns:
+        about = variables.get(name, {})
+        if about.get("labels"):
+            held = set(plain_text(table.column(name)).unique().to_pylist())
+            variables[name] = {**about, "labels": [[code, text] for code, text in about["labels"] if code in held]}
+    return Format(format.kind, {**format.details, "variables": variables})
 
 
 def write(table: Any, format: Format, path: Path) -> None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from .. import progress as progress_
 from .._version import __version__
 from ..errors import CoterieError, PromiseError
-from ..formats import Format, default_format
+from ..formats import Format, default_format, with_labels_in_use
 from ..formats import write as write_file
 from ..recipe import Recipe
 from .checking import as_json, claims_of, dialect_of, sealed
@@ -36,6 +36,7 @@ def write_bundle(release: Release, folder: Path, force: bool, format: str | None
         data = stage / f"data{suffix}"
         with progress_.bar(progress, "writing"):
             table = as_written(release.data, release._format, kind, release.recipe)
+            kind = with_labels_in_use(table, kind, release.recipe.quasi)
             write_file(table, kind, data)
         written = Written(data, kind, table.column_names, release.recipe, release._story.input_sha256)
         facts = finish(written, lambda: release.facts, progress)
