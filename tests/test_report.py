@@ -501,6 +501,12 @@ def test_labels_fit_whatever_the_script():
         assert (cut[0], cut[-1]) == (text[0], text[-1])
 
 
+def test_every_class_of_sizes_has_its_name():
+    sizes = {**{str(i): i for i in range(1, 9)}, "10-19": 9, "20-49": 4}  # as many as a small file has
+    svg = charts.class_sizes(sizes, sizes)
+    assert all(f">{size}</text>" in svg for size in sizes)
+
+
 def test_the_name_of_a_curve_is_not_on_it():
     for share in (1.0, 0.97, 0.5, 0.0):
         svg = charts.intervals({"by sd": ([0.1, 0.2], [share, share])}, "width")

@@ -175,7 +175,8 @@ def _columns(groups: Sequence[tuple[str, list[tuple[int, str, str]]]], axis: str
             room = step / sum(1 for m, _, _ in series if m) if n else 0
             if n and room > 6 + 6 * len(f"{n:,}"):
                 body.append(words(x + width / 2, base - height - 4, f"{n:,}", size=10, anchor="middle"))
-        if step > 4 + 6 * len(size) or i % math.ceil((4 + 6 * len(size)) / step) == 0:
+        width = 4 + 5.6 * len(size)
+        if step > width or i % math.ceil(width / step) == 0:
             body.append(words(left + (i + 0.5) * step, base + 14, size, size=10.5, anchor="middle", fill=FAINT))
     body.append(words(left, base + 30, axis, fill=FAINT))
     return picture(340, 146, label, "".join(bars(b, fill) for fill, b in boxes.items()) + "".join(body), "chart")
