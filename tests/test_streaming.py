@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -265,15 +266,17 @@ def test_limits_as_people_write_them(tmp_path):
 
 def test_killed_at_any_moment(tmp_path):
     """There is the whole bundle or none, and the next run succeeds and clears what was left."""
-    path = saved(tmp_path, "parquet", table())
-    place = tmp_path / "place"
+    path = saved(tmp_path, "parquet", table()).rename(tmp_path / "plain.parquet")
+    place, spare = tmp_path / "place", tmp_path / "spare"
     place.mkdir()
+    spare.mkdir()
     code = (
         "import sys; from coterie.release.streaming import protect_file; print('ready', flush=True);"
         f"protect_file({str(path)!r}, {recipe()!r}, {str(place / 'out')!r}, memory=1 << 30, rows=900)"
     )
     for delay in (0.05, 0.3, 0.6, 1.0, 1.5):
-        run = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE)
+        env = {**os.environ, "TMPDIR": str(spare)}
+        run = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, env=env)
         run.stdout.readline()
         time.sleep(delay)
         run.kill()
@@ -285,6 +288,8 @@ def test_killed_at_any_moment(tmp_path):
     protect_file(path, recipe(), place / "out", memory=GB, rows=900)
     assert [p.name for p in place.iterdir()] == ["out"]
     assert verify(place / "out").ok
+    # what the check leaves, the next one removes; else there is nothing
+    assert all(p.name.startswith("coterie-check-") for p in spare.iterdir())
 
 
 def test_the_engine_prints_nothing(tmp_path):

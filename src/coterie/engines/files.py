@@ -32,11 +32,14 @@ class FileEngine:
 
     def __init__(self, path: Path, format: Format, names: Sequence[str], memory: int) -> None:
         self.names = tuple(names)
-        self._private = tempfile.TemporaryDirectory(prefix="coterie-")  # for a link: DuckDB takes * and [ for patterns
-        link = Path(self._private.name) / f"input{path.suffix.lower()}"
-        link.symlink_to(path.absolute())
-        self._connection = _connect(str(link), memory)
-        self._from = _scan(str(link), format, len(self.names))
+        self._private: tempfile.TemporaryDirectory[str] | None = None
+        named = path.absolute()
+        if not all(sign.isalnum() or sign in "/._- " for sign in str(named)):  # DuckDB takes * and [ for patterns
+            self._private = tempfile.TemporaryDirectory(prefix="coterie-")
+            named = Path(self._private.name) / f"input{path.suffix.lower()}"
+            named.symlink_to(path.absolute())
+        self._connection = _connect(str(named), memory)
+        self._from = _scan(str(named), format, len(self.names))
         self._columns = [f"f{j}" for j in range(len(self.names))]
         ((self.records,),) = self._quietly(
             lambda: self._connection.execute(f"SELECT count(*) FROM {self._from}").fetchall()
@@ -45,7 +48,8 @@ class FileEngine:
     def close(self) -> None:
         """Close the file."""
         self._connection.close()
-        self._private.cleanup()
+        if self._private is not None:
+            self._private.cleanup()
 
     def batches(self, columns: Sequence[str]) -> Iterator[Any]:
         """These columns of all records, in their order."""
