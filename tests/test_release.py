@@ -267,7 +267,7 @@ def test_noise_in_constant_groups_only():
 def test_constant_groups_are_counted_as_they_are_released():
     noisy = protect(constant_group(), guarded_constant(noise=0.5))
     assert noisy.facts["groupings"][0]["constant_records"] == 0
-    assert not any("a single value" in note for note in noisy.facts["notes"])
+    assert not any("one value at most" in note for note in noisy.facts["notes"])
 
 
 def test_a_record_in_two_constant_groups_counts_once():

@@ -201,7 +201,7 @@ def verify(
         _Names, typer.Option(help="For a file: columns that count into every class, such as strata.")
     ] = None,
     confidential: Annotated[
-        _Names, typer.Option(help="For a file: columns of which classes with a single value are counted.")
+        _Names, typer.Option(help="For a file: columns of which classes with one value at most are counted.")
     ] = None,
     read: _Read = None,
     json_: _Json = False,

@@ -33,7 +33,7 @@ class Solved:
     sse: float
     sums: Floats  # of every column of the matrix
     squares: float  # of the whole matrix
-    constant: int  # records in groups in which a confidential column has one value
+    constant: int  # records in groups in which a confidential column has one value at most
     before: dict[str, Column]  # of the groups that measures are taken from
     after: dict[str, Column]
     by_weight: Floats | None = None  # the SSE, the weights, squares and sums of the matrix, each record by its weight

@@ -233,10 +233,7 @@ def notes(release: Release) -> list[str]:
     out = []
     constant = int(np.any([release._constant(g) for g in story.grouped], axis=0).sum())
     if constant:
-        out.append(
-            f"{constant:,} records are in groups in which a confidential column has a single value: whoever knows that "
-            "somebody is in such a group knows that value. l, t, noise or regroup in the recipe are remedies."
-        )
+        out.append(f"{told_by_groups(constant)} l, t, noise or regroup in the recipe are remedies.")
     if len(recipe.scenarios) > 1 and len(story.grouped) > 1:
         out.append(
             "The scenarios were protected each on its own. An intruder who knows columns of several of them is not "
@@ -268,6 +265,15 @@ def released_as_observed(recipe: Recipe, groupings: int = 1) -> list[str]:
         some = "quasi-identifiers" if groupings == 1 else "a scenario's quasi-identifiers, but for strata,"
         out.append(f"Every released combination of {some} is that of a real record.")
     return out
+
+
+def told_by_groups(records: int) -> str:
+    """What groups mean in which a confidential column has one value at most."""
+    some = _counted(records, "record is", "records are")
+    return (
+        f"{some} in groups in which a confidential column has one value at most: whoever knows that somebody is in "
+        "such a group knows it, if it is there."
+    )
 
 
 def kept_as_they_are(columns: int) -> str:

@@ -16,7 +16,7 @@ from ..measures.measure import measure
 from ..measures.risk import Scenario
 from ..recipe import Recipe
 from .parts import Solved
-from .release import RELEASED, kept_as_they_are, released_as_observed
+from .release import RELEASED, kept_as_they_are, released_as_observed, told_by_groups
 from .survey import Survey
 
 Floats = NDArray[np.float64]
@@ -176,10 +176,7 @@ def _notes(told: Told, some: int) -> list[str]:
         "Rows are in a random order within each part of the file; parts follow each other by values of masked columns.",
     ]
     if told.constant:
-        out.append(
-            f"{told.constant:,} records are in groups in which a confidential column has a single value: whoever knows "
-            "that somebody is in such a group knows that value."
-        )
+        out.append(told_by_groups(told.constant))
     out += released_as_observed(recipe)
     if others := recipe.of_role("other"):
         out.append(kept_as_they_are(len(others)))

@@ -119,7 +119,7 @@ def _risk(risk: Facts) -> list[Line]:
             (
                 "constant",
                 plain(constant),
-                "classes with a single confidential value, at worst: it is known of all in them",
+                "classes with one confidential value at most, at worst: they tell it of all in them",
             )
         )
     return lines

@@ -41,7 +41,7 @@ def verify(
         Columns that an intruder knows as well, such as strata. They count into every class.
     confidential : mapping of column to dict
         What is claimed of confidential columns: `kind`, and any of `l`, `entropy`, `t`, `order`, `decimal`, `missing`,
-        `format`; see `Guard`. Classes with a single value are counted for each.
+        `format`; see `Guard`. Classes with one value at most are counted for each.
     scenarios : mapping of name to (quasi, k)
         Several of them, instead of `quasi` and `k`; all must hold.
     dialect : mapping
