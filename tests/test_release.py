@@ -250,6 +250,12 @@ def guarded_constant(**more):
     return {"k": 3, "seed": 1, "method": "mdav", "columns": {"a": {"role": "quasi", "kind": "numeric"}, "c": rule}}
 
 
+def test_a_sentence_ends_once():
+    told = str(PromiseError("It must hold.", "It does not.", "change it."))
+    assert told == "It must hold. Got: It does not. Hint: change it."
+    assert str(CoterieError("It must hold.", "nothing")) == "It must hold. Got: nothing."
+
+
 def test_constant_confidential_values_are_reported():
     release = protect(constant_group(), guarded_constant())
     assert release.facts["groupings"][0]["constant_records"] == 3

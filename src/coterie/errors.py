@@ -23,7 +23,7 @@ class CoterieError(ValueError):
         self.what, self.got, self.hint = what, got, hint
         parts = [what]
         if got is not None:
-            parts.append(f"Got: {got}.")
+            parts.append(f"Got: {got}" if got.endswith(".") else f"Got: {got}.")
         if hint is not None:
             parts.append(f"Hint: {hint}")
         super().__init__(" ".join(parts))
