@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 
+import numpy as np
 import pyarrow as pa
 import pytest
 from hypothesis import given
@@ -211,6 +212,18 @@ def test_every_scenario_has_what_the_method_needs():
     Recipe(**{**SMALL, "columns": columns(job=job), "scenarios": together, "method": method})
     one_each = {"a": {"quasi": ["age"], "k": 5}, "b": {"quasi": ["size"], "k": 6}}
     Recipe(**{**SMALL, "columns": columns(size=AGE), "scenarios": one_each, "method": "univariate"})
+
+
+def test_numbers_of_numpy_are_numbers(tmp_path):
+    pay = {"role": "confidential", "kind": "numeric", "l": np.int64(2), "t": np.float32(0.5)}
+    method = {"name": "v-mdav", "gamma": np.float32(0.25), "blocks": np.int32(40)}
+    document = {"k": np.int64(5), "seed": np.uint8(7), "method": method, "columns": columns(pay=pay)}
+    recipe = Recipe(**document)
+    assert type(recipe.k) is type(recipe.columns["pay"].l) is type(recipe.method.blocks) is int
+    recipe.save(tmp_path / "r.toml")
+    assert Recipe.load(tmp_path / "r.toml") == recipe
+    for wrong in (True, np.True_, np.float64(5.0), np.array([5])):
+        assert mistakes(k=wrong) == [("k", "This must be a whole number of at least 2.")]
 
 
 def test_names_of_the_table():

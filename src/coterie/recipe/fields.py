@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import difflib
 import math
+import operator
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, dataclass, field, fields
+from numbers import Integral, Real
 from typing import Any, NamedTuple, TypeVar
 
 T = TypeVar("T")
@@ -54,18 +56,29 @@ def _nearest(value: Any, choices: tuple[str, ...]) -> str:
     return f'did you mean "{close[0]}"?' if close else ""
 
 
+def _integer(value: Any) -> int:
+    """An integer of Python or NumPy as Python's, and never a bool."""
+    if isinstance(value, bool):
+        raise WrongError
+    try:
+        return operator.index(value)
+    except TypeError:
+        raise WrongError from None
+
+
 def _whole(least: int) -> Must:
     def read(value: Any) -> int:
-        if not isinstance(value, int) or isinstance(value, bool) or value < least:
+        found = _integer(value)
+        if found < least:
             raise WrongError
-        return value
+        return found
 
     return Must(f"a whole number of at least {least}", read)
 
 
 def _number(what: str, holds: Callable[[float], bool]) -> Must:
     def read(value: Any) -> float:
-        if not isinstance(value, (int, float)) or isinstance(value, bool):
+        if not isinstance(value, Real) or isinstance(value, bool):
             raise WrongError
         try:
             found = float(value)
@@ -114,18 +127,20 @@ TEXTS = Must("a list of different texts", _texts)
 def _blocks(value: Any) -> int | str:
     if isinstance(value, str) and value == "auto":
         return value
-    if not isinstance(value, int) or isinstance(value, bool) or value < 4:
+    found = _integer(value)
+    if found < 4:
         raise WrongError
-    return value
+    return found
 
 
 BLOCKS = Must('"auto", or the most records in a block', _blocks)
 
 
 def _between(value: Any, low: int, high: int) -> int:
-    if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= high:
+    found = _integer(value)
+    if not low <= found <= high:
         raise WrongError
-    return value
+    return found
 
 
 def read_section(
@@ -143,7 +158,7 @@ def read_section(
         if key in known:
             values[key] = read_field(known[key].metadata["must"], value, (*path, key), mistakes)
         elif rest is not None:
-            left[key] = value
+            left[key] = _plain(value)
         else:
             close = difflib.get_close_matches(str(key), list(known), n=1, cutoff=0.5)
             hint = f"did you mean '{close[0]}'?" if close else f"there are {', '.join(known)}."
@@ -154,6 +169,13 @@ def read_section(
     if rest is not None:
         values[rest] = left
     return cls(**values) if len(mistakes) == before else None
+
+
+def _plain(value: Any) -> Any:
+    """NumPy's numbers as Python's, which TOML can hold; all else as it is."""
+    if isinstance(value, (int, float)) or not isinstance(value, Real):
+        return value
+    return int(value) if isinstance(value, Integral) else float(value)
 
 
 def read_field(must: Must, value: Any, path: Path, mistakes: list[Mistake]) -> Any:
