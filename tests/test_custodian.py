@@ -617,6 +617,25 @@ def test_compare_tells_the_loss_of_what_is_released(run, tmp_path):
     assert one["loss"] == facts["measures"]["loss"]["loss"] != facts["groupings"][0]["loss"]
 
 
+def test_compare_goes_on_where_a_candidate_is_not_possible(run, tmp_path):
+    source, page = tmp_path / "in.csv", tmp_path / "map.html"
+    source.write_text(lines("a,s", [f"{i * i},{'u' if i < 6 else 'v'}" for i in range(18)]))
+    columns = {"a": QUASI, "s": {"role": "quasi", "kind": "nominal"}}
+    rules = save_recipe(tmp_path / "r.toml", k=3, columns=columns, strata={"within": ["s"]})
+    args = ["compare", source, "--recipe", rules, "--methods", "mdav,mdav"]
+    code, out, err = run(*args, "--k", "3,8,3", "--json", "-o", page)
+    assert code == 0
+    one, other = json.loads(out)  # each once
+    assert (one["k"], one["on_frontier"], one["not_possible"]) == (3, True, None)
+    assert (other["k"], other["on_frontier"], other["loss"]) == (8, False, None)
+    assert "1 of 2 with fewer than k = 8, 6 records" in other["not_possible"]
+    assert f"not possible: {other['not_possible']}" in err
+    assert "1 not possible" in page.read_text()
+    assert "fewer than k = 8" in page.read_text()
+    code, _, err = run(*args, "--k", "8,9")
+    assert (code, "fewer than k = 8" in err) == (3, True)
+
+
 def test_assess_names_roles_once_and_scenarios(run, patients):
     for command in ("assess", "compare"):
         code, _, err = run(command, patients, "--quasi", "age,income", "--confidential", "age")

@@ -29,6 +29,9 @@ class Comparison:
         """As a table."""
         lines = [f"{'method':<14}{'k':>5}{'loss':>10}{'linked':>10}{'largest risk':>14}{'seconds':>9}"]
         for c in self.candidates:
+            if c["not_possible"] is not None:
+                lines.append(f"{c['method']:<14}{c['k']:>5}  not possible: {c['not_possible']}")
+                continue
             mark = "  best of its kind" if c["on_frontier"] else ""
             lines.append(
                 f"{c['method']:<14}{c['k']:>5}{c['loss']:>8.3g} %{100 * c['risk']:>8.3g} %"
@@ -57,11 +60,14 @@ def compare(
 ) -> Comparison:
     """Protect a table by several methods, for several k, and say what each loses and what risk it leaves.
 
+    A candidate whose promise cannot be kept is told as not possible, with the reason; the others are compared.
+
     Parameters
     ----------
     table : path or table
     k : list of int
     methods : list of str
+        Each once, however often they are named.
     recipe : Recipe, path or mapping, optional
         Says roles and kinds; its k and its method are replaced. One with scenarios is refused, as each has its own k.
     quasi, confidential : list of str
@@ -70,6 +76,11 @@ def compare(
         How a file is read, without a recipe that says it.
     seed : int
     progress : bool
+
+    Raises
+    ------
+    PromiseError
+        If no candidate is possible.
     """
     from .pipeline import protect
 
@@ -79,34 +90,48 @@ def compare(
     if not k or not methods:
         raise CoterieError("Give at least one k and one method.", f"{len(k)} and {len(methods)}")
     document = {n: v for n, v in chosen.as_dict().items() if n not in ("k", "method", "seed")}
-    candidates = []
+    candidates, refused = [], []
     with progress_.bar(progress, "comparing"):
-        for size in k:
-            for method in methods:
+        for size in dict.fromkeys(k):
+            for method in dict.fromkeys(methods):
+                chosen = Recipe(**document, k=size, method=method, seed=seed)
                 began = time.process_time()
-                release = protect(table, Recipe(**document, k=size, method=method, seed=seed))
-                seconds = time.process_time() - began
-                candidates.append(_candidate(release, method, size, seconds))
+                try:
+                    release = protect(table, chosen)
+                except PromiseError as error:
+                    refused.append(error)
+                    found = _candidate(not_possible=" ".join(str(error).split()))
+                else:
+                    found = _measured(release, time.process_time() - began)
+                candidates.append({"method": method, "k": size, **found})
+    if len(refused) == len(candidates):
+        raise refused[0]
     for candidate in candidates:
-        candidate["on_frontier"] = not any(_beats(other, candidate) for other in candidates)
+        candidate["on_frontier"] = _possible(candidate) and not any(_beats(other, candidate) for other in candidates)
     return Comparison(candidates)
 
 
-def _candidate(release: Any, method: str, k: int, seconds: float) -> dict[str, Any]:
+def _candidate(**known: Any) -> dict[str, Any]:
+    return dict.fromkeys(("loss", "risk", "largest_risk", "seconds", "not_possible")) | known
+
+
+def _measured(release: Any, seconds: float) -> dict[str, Any]:
     risk = release.measures["risk"]
-    if not release.verdict.ok:
-        raise PromiseError("A candidate must keep its promises.", f"{method}, k = {k}")
-    return {
-        "method": method,
-        "k": k,
-        "loss": release.measures["loss"]["loss"],  # as protect and the reports have it: of what is released
-        "risk": risk["linkage"]["share"],
-        "largest_risk": risk["scenarios"][0]["after"]["largest_risk"],
-        "seconds": seconds,
-    }
+    return _candidate(
+        loss=release.measures["loss"]["loss"],  # as protect and the reports have it: of what is released
+        risk=risk["linkage"]["share"],
+        largest_risk=risk["scenarios"][0]["after"]["largest_risk"],
+        seconds=seconds,
+    )
+
+
+def _possible(candidate: dict[str, Any]) -> bool:
+    return candidate["not_possible"] is None
 
 
 def _beats(a: dict[str, Any], b: dict[str, Any]) -> bool:
     """Whether a loses no more and links no more, and is better in one."""
+    if not _possible(a):
+        return False
     no_worse = a["loss"] <= b["loss"] and a["risk"] <= b["risk"]
     return bool(no_worse and (a["loss"] < b["loss"] or a["risk"] < b["risk"]))

@@ -40,7 +40,7 @@ def render_compare(candidates: Sequence[Mapping[str, Any]]) -> str:
     ----------
     candidates : sequence of mappings
         Each with method, k, loss (percent), risk (expected share of records found by linkage), largest_risk, seconds
-        and on_frontier (no other candidate has both less loss and less risk).
+        and on_frontier (no other candidate has both less loss and less risk); or with not_possible, a reason.
     """
     some = [c for c in candidates if isinstance(c, Mapping)]
     order = sorted(some, key=lambda c: (count(c.get("k")) or 0, _or_last(c.get("loss")), text(c.get("method")) or ""))
@@ -52,9 +52,11 @@ def render_compare(candidates: Sequence[Mapping[str, Any]]) -> str:
         "largest": share(c.get("largest_risk"), 2).removesuffix("%").strip(),
         "seconds": fixed(c.get("seconds"), 2),
         "best": c.get("on_frontier") is True,
+        "reason": text(c.get("not_possible")),
     } for c in order]  # fmt: skip
-    best = [row for row in table if row["best"]]
-    return _page("compare.html.j2", {"table": table, "best": len(best), "picture": charts.risk_utility(order)})
+    best, failed = (sum(bool(row[name]) for row in table) for name in ("best", "reason"))
+    view = {"table": table, "best": best, "failed": failed, "picture": charts.risk_utility(order)}
+    return _page("compare.html.j2", view)
 
 
 def _or_last(value: Any) -> float:
