@@ -19,6 +19,7 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import coterie as ct
@@ -520,6 +521,68 @@ def test_verify_files(run, patients, tmp_path):
     code, out, _ = run("replay", tmp_path / "out", "--input", patients, "--json")
     assert code == 1
     assert json.loads(out) == {"same": False, "differs": ["the data file was changed since it was written"]}
+
+
+PROMISES = {
+    "columns": {
+        "name": "identifier",
+        "x": QUASI,
+        "y": QUASI,
+        "ill": {"role": "confidential", "kind": "nominal", "l": 2},
+        "pay": {"role": "confidential", "kind": "numeric", "t": 0.6},
+    },
+    "scenarios": {"one": {"quasi": ["x"], "k": 3}, "two": {"quasi": ["y"], "k": 5}},
+}
+
+
+def test_verify_a_file_by_a_recipe(run, tmp_path):
+    """All that it promises, though there is no bundle any more."""
+    rng, source = np.random.default_rng(4), tmp_path / "in.csv"
+    rows = [f"P{i};{a};{b};{'uvw'[c]};{p},5" for i, (a, b, c, p) in enumerate(rng.integers(0, [99, 99, 3, 9], (60, 4)))]
+    source.write_text(lines("name;x;y;ill;pay", rows))
+    rules = save_recipe(tmp_path / "r.toml", k=3, seed=1, **PROMISES)
+    assert run("protect", source, "--recipe", rules, "-o", tmp_path / "out")[0] == 0
+    data = (tmp_path / "out" / "data.csv").rename(tmp_path / "data.csv")
+    code, out, _ = run("verify", data, "--recipe", rules, "--json")
+    assert code == 0
+    checks = [(c["what"], c["scenario"]) for c in json.loads(out)["checks"]]
+    assert {("k-anonymity", "one"), ("k-anonymity", "two"), ("distinct l-diversity", "two")} < set(checks)
+    assert "t-closeness" in {what for what, _ in checks}
+    head, *body = data.read_text().splitlines()
+    same = [";".join([*row.split(";")[:2], "u", row.split(";")[3]]) for row in body]
+    for broken in (
+        [head, *same],  # one diagnosis
+        [head, "1000" + body[0][body[0].index(";") :], *body[1:]],  # alone in scenario one
+        [f"{head};name", *(f"{row};P{i}" for i, row in enumerate(body))],  # an identifier
+    ):
+        data.write_text("\n".join(broken) + "\n")
+        code, _, err = run("verify", data, "--recipe", rules)
+        assert code == 3, err
+    for more in (("-k", 3), ("--quasi", "x"), ("--read", "delimiter=;")):
+        assert "A recipe says all" in run("verify", data, "--recipe", rules, *more)[2]
+    assert run("verify", tmp_path / "out", "--recipe", rules)[0] == 2
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".parquet"])
+def test_verify_by_a_recipe_that_says_how_a_file_is_read(tmp_path, suffix):
+    source, how = tmp_path / f"in{suffix}", {"k": 3, "seed": 1, **PROMISES}
+    rng = np.random.default_rng(4)
+    rows = [(f"P{i}", *map(int, row)) for i, row in enumerate(rng.integers(0, [99, 99, 3, 9], (60, 4)))]
+    if suffix == ".csv":
+        source.write_text("".join(f"{n};{a};{b};{'äöü'[c] if p else 'NA'};{p}\n" for n, a, b, c, p in rows), "cp1252")
+        how["file"] = {
+            "encoding": "cp1252",
+            "names": ["name", "x", "y", "ill", "pay"],
+            "delimiter": ";",
+            "missing": ["NA"],
+        }
+    else:
+        table = pa.table(dict(zip(("name", "x", "y", "ill", "pay"), zip(*rows, strict=True), strict=True)))
+        pq.write_table(table, source)
+    saved = ct.protect(source, how).save(tmp_path / "out")
+    found = ct.verify(saved / f"data{suffix}", recipe=saved / "recipe.toml")
+    assert found.facts() == ct.verify(saved).facts()
+    assert found.ok
 
 
 def test_verify_files_that_need_words(run, tmp_path):

@@ -203,18 +203,22 @@ def verify(
     confidential: Annotated[
         _Names, typer.Option(help="For a file: columns of which classes with one value at most are counted.")
     ] = None,
+    recipe: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option("--recipe", help="For a file: check all that this recipe promises, in place of the above."),
+    ] = None,
     read: _Read = None,
     json_: _Json = False,
     quiet: _Quiet = False,
 ) -> None:
-    """Check a release on its bytes: every promise of a bundle, or k of a file. Exit code 3 if one is not kept."""
+    """Check a release on its bytes: every promise of a bundle or a recipe, or k. Exit code 3 if one is not kept."""
     from ..release.checking import verify as run
 
     if not release.exists():
         raise CoterieError("The release must be a bundle's folder or a file.", f"'{release}', which does not exist")
-    if not release.is_dir() and (k is None or quasi is None):
-        raise CoterieError("Of a file, say what is claimed: -k and --quasi.", "one of them or none")
-    given: dict[str, Any] = {"quasi": names_of(quasi, "--quasi"), "k": k, "dialect": _dialect(read)}
+    if not release.is_dir() and recipe is None and (k is None or quasi is None):
+        raise CoterieError("Of a file, say what is claimed: -k and --quasi, or --recipe.", "one of them or none")
+    given: dict[str, Any] = {"quasi": names_of(quasi, "--quasi"), "k": k, "dialect": _dialect(read), "recipe": recipe}
     if within is not None:
         given["within"] = names_of(within, "--within")
     if confidential is not None:

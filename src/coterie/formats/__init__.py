@@ -19,6 +19,7 @@ __all__ = [
     "detect",
     "formulas",
     "harmless",
+    "kind_of",
     "neutralize",
     "read",
     "with_labels_in_use",

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import CoterieError, PromiseError
-from ..formats import harmless
+from ..formats import detect, harmless, kind_of
 from ..recipe import Recipe
 from ..verification import Claims, Guard, Scenario, Verdict, verify_claims
 from ..verification import verify as verify_file
@@ -26,6 +26,7 @@ def verify(
     confidential: Mapping[str, Mapping[str, Any]] | None = None,
     scenarios: Mapping[str, tuple[Sequence[str], int]] | None = None,
     dialect: Mapping[str, Any] | None = None,
+    recipe: Recipe | str | Path | Mapping[str, Any] | None = None,
 ) -> Verdict:
     """Check a release on what was written, by code that shares nothing with what made it.
 
@@ -36,15 +37,39 @@ def verify(
         a file, or a table, which is checked on what the other arguments say.
     quasi, k, within, confidential, scenarios, dialect
         As for `coterie.verification.verify`; not for a bundle, which says them itself.
+    recipe : Recipe, path or mapping
+        Instead of all these: what it promises, every scenario and guard, and the columns that a file may hold.
     """
-    if not (isinstance(release, (str, Path)) and Path(release).is_dir()):
-        more = {"within": within, "confidential": confidential, "scenarios": scenarios, "dialect": dialect}
+    more = {"within": within or None, "confidential": confidential, "scenarios": scenarios, "dialect": dialect}
+    more = {name: value for name, value in more.items() if value is not None}
+    further = bool(more) or quasi is not None or k is not None
+    if isinstance(release, (str, Path)) and Path(release).is_dir():
+        if further or recipe is not None:
+            raise CoterieError(
+                "A bundle says itself what it promises.", "further claims", "to check others, name its data file."
+            )
+        return verify_bundle(Path(release))
+    if recipe is None:
         return verify_file(release, quasi, k, **more)  # type: ignore[arg-type]
-    if any(given is not None for given in (quasi, k, confidential, scenarios, dialect)) or within:
-        raise CoterieError(
-            "A bundle says itself what it promises.", "further claims", "to check others, name its data file."
-        )
-    return verify_bundle(Path(release))
+    if further:
+        raise CoterieError("A recipe says all that is claimed.", "further claims", "leave them out.")
+    return _verify_by_recipe(release, recipe)
+
+
+def _verify_by_recipe(release: Any, given: Any) -> Verdict:
+    """Check a file or a table on what a recipe promises; the file is read as the recipe says, or as it looks."""
+    from .pipeline import as_recipe
+
+    recipe = as_recipe(given)
+    if not isinstance(release, (str, Path)) or kind_of(Path(release)) != "csv":
+        return verify_claims(release, claims_of(recipe, {}))
+    options = dict(recipe.file.options)
+    if "names" in options:  # those of the input; identifiers are not released
+        names = [n for n in options["names"] if n not in recipe.of_role("identifier")]
+        options["names"] = harmless(names) if recipe.file.formulas == "neutralize" else names
+    form = detect(Path(release), options)
+    dialect = dialect_of(form.as_dict(), options.get("names", ()))
+    return verify_claims(release, claims_of(recipe, form.details), dialect)
 
 
 def verify_bundle(folder: Path) -> Verdict:
