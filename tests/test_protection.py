@@ -16,6 +16,7 @@ from coterie.errors import PromiseError
 from coterie.protection.centres import centre_of_groups, medoids
 from coterie.protection.encoding import encode_columns
 from coterie.protection.gaps import blanked, patterns_of
+from coterie.protection.noise import decimals_of
 from coterie.protection.strata import merge_small, refuse_small, strata_of
 
 NAN = float("nan")
@@ -169,6 +170,23 @@ def test_merged_strata_have_k_records_and_stay_whole(labels, k):
 patterns = st.integers(2, 4).flatmap(
     lambda k: st.tuples(st.just(k), st.lists(st.tuples(*[st.booleans()] * 3), min_size=k, max_size=25))
 )
+
+
+@pytest.mark.parametrize(
+    ("numbers", "places"),
+    [
+        ([1.0, 2.0], 0),
+        ([0.1, 0.25, np.nan], 2),
+        ([1200.0, -300.0], -2),
+        ([0.0, np.nan], 0),
+        ([np.pi], 15),
+        ([np.nextafter(0.3, 1), 0.1], None),
+        ([1e300, 0.001], 3),
+        (np.float32([0.1, 0.25, 1e-3]).astype(float), 3),
+    ],
+)
+def test_decimals_of_a_column(numbers, places):
+    assert decimals_of(np.array(numbers)) == places
 
 
 @given(patterns)

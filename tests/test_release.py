@@ -270,6 +270,54 @@ def test_noise_in_constant_groups_only():
     assert release.data.schema.field("c").type == pa.int64()
 
 
+@pytest.mark.parametrize(
+    ("values", "kind", "places"),
+    [
+        ([1.25, 3.5, 2.0, 7.75], pa.float64(), 2),
+        ([1.1, 3.3, 2.2, 7.7], pa.float32(), 1),
+        ([100, 2300, 700, 900], pa.int64(), -2),
+        (["1,25", "3,50", "2", "7,75"], pa.string(), 2),
+    ],
+)
+def test_noise_is_as_round_as_the_column(tmp_path, values, kind, places):
+    a, c = [0.0] * 3 + [10.0] * 3, pa.array([values[0]] * 3 + values[1:], kind)
+    rule, table = {"role": "confidential", "kind": "numeric", "noise": 0.5}, pa.table({"a": a, "c": c})
+    how = {**guarded_constant(), "shuffle": False}
+    how["columns"] = {**how["columns"], "c": rule}
+    if kind == pa.string():
+        (tmp_path / "in.csv").write_text(
+            "a;c\n" + "".join(f"{x:.0f};{y}\n" for x, y in zip(a, c.to_pylist(), strict=True))
+        )
+    released = protect(table if kind != pa.string() else tmp_path / "in.csv", how).data.column("c").to_pylist()
+    found = [float(str(v).replace(",", ".")) for v in released]
+    was = [float(str(v).replace(",", ".")) for v in c.to_pylist()]
+    assert found[3:] == was[3:]
+    assert len(set(found[:3])) > 1
+    one = 1e-6 if kind == pa.float32() else 1e-9
+    assert found == pytest.approx(np.round(found, places), abs=one)
+
+
+def test_noise_that_is_too_weak_is_told():
+    hundreds = pa.table({"a": [0.0] * 3 + [10.0] * 3, "c": [700, 700, 700, 100, 200, 300]})
+    release = protect(hundreds, {**guarded_constant(noise=0.01), "shuffle": False})
+    assert release.data.column("c").to_pylist() == hundreds.column("c").to_pylist()
+    notes = release.facts["notes"]
+    assert "Noise changed no value of 'c' in 1 constant group: it is too weak for the column's digits." in notes
+    assert any("3 records are in groups" in note for note in notes)
+    assert not any("Noise" in note for note in protect(hundreds, guarded_constant(noise=2.0)).facts["notes"])
+
+
+def test_gaps_do_not_hide_a_constant_group():
+    table = pa.table(
+        {"a": [0.0] * 3 + [10.0] * 6 + [20.0] * 3, "c": [7, 7, None, 1, 2, 3, 1, None, 2, None, None, None]}
+    )
+    release = protect(table, guarded_constant())
+    assert release.facts["groupings"][0]["constant_records"] == 6
+    assert release.facts["notes"][0].startswith(
+        "6 records are in groups in which a confidential column has one value at"
+    )
+
+
 def test_constant_groups_are_counted_as_they_are_released():
     noisy = protect(constant_group(), guarded_constant(noise=0.5))
     assert noisy.facts["groupings"][0]["constant_records"] == 0

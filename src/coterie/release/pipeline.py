@@ -20,7 +20,8 @@ from ..formats import without_user_missing
 from ..protection.centres import centre_of_groups, medoids
 from ..protection.encoding import cut_columns, encode_columns
 from ..protection.gaps import blanked, patterns_of
-from ..protection.grouping import Component, Grouped, components, constant_in, group
+from ..protection.grouping import Component, Grouped, components, group
+from ..protection.noise import noisy
 from ..protection.scales import scale_of
 from ..protection.strata import merge_small, refuse_small, strata_of
 from ..recipe import Recipe
@@ -276,7 +277,7 @@ def _released(
     for name in recipe.of_role("confidential"):
         noise = recipe.columns[name].noise
         if noise is not None:
-            after[name] = _noisy(before.columns[name], before.typed[name].step, noise, grouped, rng)
+            after[name] = noisy(before.columns[name], noise, [found.labels for found in grouped], rng)
     return after
 
 
@@ -290,17 +291,6 @@ def _medoids_of_strata(before: _Before, strata: Ints, grouped: list[Grouped], re
     if len(grouped) == 1:
         return medoids(grouped[0].X, grouped[0].labels)
     return medoids(encode_columns([before.columns[n] for n in recipe.within]), strata)
-
-
-def _noisy(column: Column, step: float, noise: float, grouped: list[Grouped], rng: np.random.Generator) -> Column:
-    """A confidential column with noise in the groups in which it is constant."""
-    constant = np.zeros(len(column.numbers), bool)
-    for found in grouped:
-        constant |= constant_in(found.labels, column)
-    spread = noise * float(np.nanstd(column.numbers))
-    numbers = column.numbers + np.where(constant, rng.normal(0.0, 1.0, len(constant)) * spread, 0.0)
-    numbers = np.where(constant & (step == 1.0), np.rint(numbers), numbers)
-    return Column(column.name, column.kind, numbers + 0.0, column.categories)
 
 
 def _answers(data: Any, source: Opened, recipe: Recipe) -> Any:

@@ -18,6 +18,7 @@ from ..formats import Format
 from ..measures.measure import measure
 from ..measures.risk import Scenario
 from ..protection.grouping import Grouped, constant_in
+from ..protection.noise import unmoved_groups
 from ..protection.proving import bound_of, losses
 from ..recipe import Recipe
 from ..verification import Verdict
@@ -234,6 +235,7 @@ def notes(release: Release) -> list[str]:
     constant = int(np.any([release._constant(g) for g in story.grouped], axis=0).sum())
     if constant:
         out.append(f"{told_by_groups(constant)} l, t, noise or regroup in the recipe are remedies.")
+    out += _weak_noise(recipe, story)
     if len(recipe.scenarios) > 1 and len(story.grouped) > 1:
         out.append(
             "The scenarios were protected each on its own. An intruder who knows columns of several of them is not "
@@ -253,6 +255,19 @@ def notes(release: Release) -> list[str]:
         out.append(f"{blank} blanked, because too few records had the same gaps.")
     if others := recipe.of_role("other"):
         out.append(kept_as_they_are(len(others)))
+    return out
+
+
+def _weak_noise(recipe: Recipe, story: Story) -> list[str]:
+    """Where noise was asked for, and rounding took it away again."""
+    out = []
+    for name in recipe.of_role("confidential"):
+        if recipe.columns[name].noise is not None:
+            before, after = story.before[name], story.after[name]
+            groups = sum(unmoved_groups(found.labels, before, after) for found in story.grouped)
+            if groups:
+                some = _counted(groups, "constant group", "constant groups")
+                out.append(f"Noise changed no value of '{name}' in {some}: it is too weak for the column's digits.")
     return out
 
 
