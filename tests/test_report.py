@@ -14,7 +14,7 @@ from html.parser import HTMLParser
 from xml.etree import ElementTree
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from conftest import ROOT
@@ -296,6 +296,7 @@ def test_the_ends_of_a_histogram_are_no_records():
     st.floats(1e-3, 1e5),
     st.sampled_from(["numeric", "integer", "datetime"]),
 )
+@example([9], -1e-7, 0.001, "integer")
 def test_rounding_the_edges_keeps_the_counts(counts, low, width, kind):
     if kind == "datetime":
         low, width = low * 1e9, width * 86_400e6 / 100

@@ -40,7 +40,7 @@ def rounded(edges: Sequence[float], before: Sequence[float | None], after: Seque
         return Histogram(list(edges), list(before), list(after))
     new = _dates(edges[0], edges[-1], width) if kind == "datetime" else []
     step = max(_round_up(width), 1.0) if kind == "integer" else _round_up(width)
-    new = new or _multiples(edges[0], edges[-1], step)
+    new = new or _multiples(edges[0], edges[-1], step, width)
     if len(new) < 2:
         return None
     if len(new) == len(edges) and all(abs(a - b) <= _CLOSE * width for a, b in zip(new, edges, strict=True)):
@@ -48,8 +48,9 @@ def rounded(edges: Sequence[float], before: Sequence[float | None], after: Seque
     return Histogram(new, _shared(edges, before, new), _shared(edges, after, new))
 
 
-def _multiples(low: float, high: float, step: float) -> list[float]:
-    first, last = math.floor(low / step + _CLOSE), math.ceil(high / step - _CLOSE)
+def _multiples(low: float, high: float, step: float, width: float) -> list[float]:
+    close = _CLOSE * min(width, step)  # not of the step alone, in which many bins may lie
+    first, last = math.floor((low + close) / step), math.ceil((high - close) / step)
     if last - first > _MOST or last <= first:  # the values are so far from 0 that steps don't resolve
         return []
     return [_tidy(i * step, step) for i in range(first, last + 1)]
@@ -82,7 +83,7 @@ def _dates(low: float, high: float, width: float) -> list[float]:
     if start is None or end is None or end.year > 9000 or width < _SECOND / 2:
         return []
     if width <= steps[-1]:
-        return _multiples(low, high, next(step for step in steps if step >= width * (1 - _CLOSE)))
+        return _multiples(low, high, next(step for step in steps if step >= width * (1 - _CLOSE)), width)
     months = width / (30.5 * _DAY)
     step = next((m for m in (1, 2, 3, 6, 12) if m >= months * 0.99), 12 * math.ceil(_round_up(months / 12)))
     first, last = (start.year * 12 + start.month - 1) // step, -(-(end.year * 12 + end.month) // step)
