@@ -124,26 +124,29 @@ def violated_triples(groups: Ints, x: Floats, n: int, least: float, paths: bool,
 
 
 @kernel
-def _lhs(groups: Ints, x: Floats, start: Ints, column: Ints, mark: Ints, seen: Ints, chosen: Ints, c: int) -> float:
-    """The left-hand side of the cut on the c chosen records. `seen` holds, for each group, when it was counted last."""
-    total = 0.0
-    seen[-1] += 1
-    for a in range(c):
-        mark[chosen[a]] = 1
-    for a in range(c):
-        for z in range(start[chosen[a]], start[chosen[a] + 1]):
+def _gains(
+    groups: Ints, x: Floats, start: Ints, column: Ints, met: Ints, at: Ints, beside: Ints, m: int, gain: Floats
+) -> None:
+    """Write into gain[a, b] by how much two of the m records beside a set raise its cut's left-hand side.
+
+    met : how many of the set's records each group has. at : 1 + the place of a record in `beside`, or 0.
+
+    Half of a group's records in the set, rounded down, grows by 1 with two records more; with one, if it was odd.
+    """
+    for a in range(m):
+        for b in range(m):
+            gain[a, b] = 0.0
+    for a in range(m):
+        for z in range(start[beside[a]], start[beside[a] + 1]):
             g = column[z]
-            if seen[g] == seen[-1]:
-                continue
-            seen[g] = seen[-1]
-            met = 0
+            alone = x[g] if met[g] % 2 == 1 else 0.0
+            gain[a, a] += alone
             for i in groups[g]:
-                if i >= 0:
-                    met += mark[i]
-            total += x[g] * (met // 2)
-    for a in range(c):
-        mark[chosen[a]] = 0
-    return total
+                if i >= 0 and at[i] > a + 1:
+                    gain[a, at[i] - 1] += x[g] - 2.0 * alone
+    for a in range(m):
+        for b in range(a + 1, m):
+            gain[a, b] += gain[a, a] + gain[b, b]
 
 
 @kernel
@@ -165,30 +168,69 @@ def _around(groups: Ints, start: Ints, column: Ints, chosen: Ints, c: int, besid
 
 
 @kernel
+def _count(start: Ints, column: Ints, met: Ints, i: int, step: int) -> None:
+    """Record i enters the set, or leaves it."""
+    for z in range(start[i], start[i + 1]):
+        met[column[z]] += step
+
+
+@kernel
+def _best_two(gain: Floats, m: int) -> tuple[int, int]:
+    """The pair of m records that gains most, the first of equals; -1 if there is none."""
+    best, first, second = -1.0, -1, -1
+    for a in range(m):
+        for b in range(a + 1, m):
+            if gain[a, b] > best:
+                best, first, second = gain[a, b], a, b
+    return first, second
+
+
+@kernel
+def _left_hand_side(x: Floats, start: Ints, column: Ints, met: Ints, chosen: Ints, c: int) -> float:
+    """The left-hand side of the cut on the c chosen records. A group counts once, for the first of its records."""
+    total = 0.0
+    for a in range(c):
+        for z in range(start[chosen[a]], start[chosen[a] + 1]):
+            g = column[z]
+            if met[g] > 0:
+                total += x[g] * (met[g] // 2)
+                met[g] = -met[g]
+    for a in range(c):
+        for z in range(start[chosen[a]], start[chosen[a] + 1]):
+            met[column[z]] = abs(met[column[z]])
+    return total
+
+
+@kernel
 def grow_sets(groups: Ints, x: Floats, n: int, triples: Ints, sets: Ints, excess: Floats) -> None:
     """Grow each triple by the two records that raise its cut's left-hand side most, as long as the sets have room.
 
     sets : (m, 3 + 2j). excess : (m, j), by how much each step's cut is violated.
     """
     start, column = _columns_of(groups, n)
-    mark, seen = np.zeros(n, np.int64), np.zeros(groups.shape[0] + 1, np.int64)
-    beside = np.empty(64, np.int64)
+    met, at = np.zeros(groups.shape[0], np.int64), np.zeros(n, np.int64)
+    beside, gain = np.empty(64, np.int64), np.empty((64, 64))
     for t in range(triples.shape[0]):
-        chosen = sets[t]
+        chosen, c = sets[t], 3
         for i in range(3):
             chosen[i] = triples[t, i]
+            _count(start, column, met, chosen[i], 1)
         for j in range(excess.shape[1]):
-            c = 3 + 2 * j
+            excess[t, j] = -1.0
+        for j in range(excess.shape[1]):
             m = _around(groups, start, column, chosen, c, beside)
-            best, first, second = -1.0, -1, -1
             for a in range(m):
-                for b in range(a + 1, m):
-                    chosen[c], chosen[c + 1] = beside[a], beside[b]
-                    lhs = _lhs(groups, x, start, column, mark, seen, chosen, c + 2)
-                    if lhs > best:
-                        best, first, second = lhs, beside[a], beside[b]
-            excess[t, j] = best - (c + 1) // 2
-            chosen[c], chosen[c + 1] = first, second
+                at[beside[a]] = a + 1
+            _gains(groups, x, start, column, met, at, beside, m, gain)
+            for a in range(m):
+                at[beside[a]] = 0
+            first, second = _best_two(gain, m)
             if first < 0:
-                excess[t, j:] = -1.0
                 break
+            chosen[c], chosen[c + 1] = beside[first], beside[second]
+            _count(start, column, met, chosen[c], 1)
+            _count(start, column, met, chosen[c + 1], 1)
+            c += 2
+            excess[t, j] = _left_hand_side(x, start, column, met, chosen, c) - c // 2
+        for a in range(c):
+            _count(start, column, met, chosen[a], -1)
