@@ -6,6 +6,7 @@ correctly rounded sum (`math.fsum`) over the size; equal distances go to the low
 
 from __future__ import annotations
 
+import itertools
 import math
 from fractions import Fraction
 
@@ -443,3 +444,33 @@ TWINS = {
     "individual-ranking": univariate,
     "path": cut,
 }
+
+
+def cheapest_partition(groups, cost, records):
+    """The least cost of groups (sets of records) that hold every record once; infinite if there are none."""
+    if not records:
+        return 0.0
+    first = min(records)
+    choices = (g for g in range(len(groups)) if first in groups[g] and groups[g] <= records)
+    return min((cost[g] + cheapest_partition(groups, cost, records - groups[g]) for g in choices), default=math.inf)
+
+
+def grown_set(groups, x, chosen, size):
+    """A set of records, grown by the two that raise its subset-row cut's left-hand side most; these sides."""
+
+    def left(records):
+        return sum(y * (len(group & records) // 2) for group, y in zip(groups, x, strict=True))
+
+    chosen, sides = set(chosen), []
+    while len(chosen) < size:
+        beside = set().union(*(group for group in groups if group & chosen)) - chosen
+        pairs = itertools.combinations(sorted(beside), 2)
+        best = max((left(chosen | {*pair}) for pair in pairs), default=None)
+        if best is None:
+            break
+        sides.append(best)
+        equal = [{*pair} for pair in itertools.combinations(sorted(beside), 2) if left(chosen | {*pair}) == best]
+        if len(equal) > 1:  # which of them is a matter of order
+            break
+        chosen |= equal[0]
+    return chosen, sides

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 
 import coterie as ct
 from conftest import needs_casc
 from coterie.algorithms.bounds import scaled
-from coterie.algorithms.column_generation.cuts import WIDTH, within
+from coterie.algorithms.column_generation.branching import Branching
+from coterie.algorithms.column_generation.components import components
+from coterie.algorithms.column_generation.cuts import NO_CUTS, WIDTH, within
 from coterie.algorithms.column_generation.dives import Dives
 from coterie.algorithms.column_generation.diving import Diving
 from coterie.algorithms.column_generation.master import group_costs
@@ -17,7 +21,10 @@ from coterie.algorithms.column_generation.relaxation import Relaxation
 from coterie.algorithms.exact import exact
 from coterie.algorithms.limits import Limits
 from coterie.encode import encode
+from coterie.kernels.subset_rows import grow_sets
 from coterie.measures.loss import distortion
+from reference import cheapest_partition, grown_set
+from reference import components as literal_components
 from strategies import KINDS, table
 from test_bounds import Stopping, least_sse, start
 
@@ -132,10 +139,99 @@ def test_dives_in_neighbourhoods_never_lose():
         return False
 
     dives = Dives(problem.X, 3, relaxation.master, Limits(), met)
-    dives.everywhere(problem.groups, 0.3)
-    dives.around(40)
-    assert values == sorted(values, reverse=True)
-    assert values[-1] >= relaxation.bound * (1 - 1e-9)
+    best = problem.groups
+    stages = []
+    for _ in dives.stages(lambda: best):
+        stages.append(len(values))
+    assert len(stages) == 9
+    assert min(values) < group_costs(problem.X, problem.groups).sum()
+    assert min(values) >= relaxation.bound * (1 - 1e-9)
+
+
+def listed_groups(rng, k, parts):
+    """Records in parts that hardly any group joins, and most of the groups inside of parts."""
+    n, groups = 0, []
+    for size in parts:
+        inside = [g for s in range(k, 2 * k) for g in itertools.combinations(range(n, n + size), s)]
+        groups += [g for g in inside if rng.random() < 0.5] + [tuple(range(n, n + k)), tuple(range(n + k, n + size))]
+        n += size
+    groups += [(n - 1, *range(k - 1))] if rng.random() < 0.5 else []
+    rows = np.full((len(groups), 2 * k - 1), -1)
+    for row, group in zip(rows, groups, strict=True):
+        row[: len(group)] = sorted(group)
+    return n, np.unique(rows, axis=0)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_branching_against_exhaustive_search(seed):
+    rng = np.random.default_rng(seed)
+    k = int(rng.integers(2, 4))
+    n, groups = listed_groups(rng, k, rng.integers(2 * k, 2 * k + 2, 3).tolist())
+    X = rng.integers(0, 3, (n, 2)).astype(float) if seed % 4 == 0 else rng.normal(size=(n, 3))
+    cost = group_costs(X, groups)
+    sets = [frozenset(g[g >= 0].tolist()) for g in groups]
+    least = cheapest_partition(sets, cost, frozenset(range(n)))
+    for times in (0.9, 1.1, 3.0):
+        for most in (0, 1, 2, 5, 10**6):
+            value = times * least + 0.01
+            closed = Branching(X, k, groups, cost, NO_CUTS, value, 1e-9).run(0.0, Limits(), most)
+            assert closed.bound <= least + 1e-9 or closed.best is None
+            assert closed.bound <= min(least, value) + 1e-9
+            if closed.best is not None:
+                assert is_partition(groups[closed.best], n, k)
+                assert closed.value == pytest.approx(cost[closed.best].sum())
+            if most == 10**6:
+                assert closed.value == pytest.approx(min(least, value))
+                assert (closed.best is None) == (least >= value)
+                assert closed.bound >= closed.value - 2e-9
+
+
+def test_a_part_of_a_search_may_be_cut_short():
+    rng = np.random.default_rng(0)
+    n, groups = listed_groups(rng, 3, [7, 7, 6])
+    X = rng.normal(size=(n, 3))
+    cost = group_costs(X, groups)
+    least = cheapest_partition([frozenset(g[g >= 0].tolist()) for g in groups], cost, frozenset(range(n)))
+    bounds = []
+    for after in range(40):
+        closed = Branching(X, 3, groups, cost, NO_CUTS, 2 * least, 1e-9).run(0.0, Stopping(after), 10**6)
+        assert closed.bound <= least + 1e-9
+        bounds.append(closed.bound)
+    assert bounds[0] < bounds[-1] == pytest.approx(least)
+
+
+def test_components():
+    for seed in range(30):
+        rng = np.random.default_rng(seed)
+        groups = np.full((25, 4), -1)
+        for row in groups:
+            size = int(rng.integers(1, 4))
+            row[:size] = np.sort(rng.choice(60, size, replace=False))
+        found = components(groups, 60)
+        rows = [set(g[g >= 0].tolist()) for g in groups]
+        shared = [(a, b) for a, b in itertools.combinations(range(25), 2) if rows[a] & rows[b]]
+        expected = sorted(map(sorted, literal_components(25, shared)))
+        assert sorted(np.flatnonzero(found == c).tolist() for c in range(found.max() + 1)) == expected
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_sets_of_cuts_grow_by_the_best_two(seed):
+    rng = np.random.default_rng(seed)
+    groups = np.full((12, 5), -1)
+    for row in groups:
+        size = int(rng.integers(2, 6))
+        row[:size] = np.sort(rng.choice(14, size, replace=False))
+    x = rng.random(12)
+    triples = np.array([rng.choice(np.unique(groups[groups >= 0]), 3, replace=False) for _ in range(10)])
+    sets, excess = np.zeros((10, 9), np.int64), np.empty((10, 3))
+    grow_sets(groups, x, 14, triples, sets, excess)
+    for t in range(10):
+        rows = [set(g[g >= 0].tolist()) for g in groups]
+        chosen, sides = grown_set(rows, x.tolist(), triples[t].tolist(), 9)
+        for j, side in enumerate(sides):
+            assert excess[t, j] == pytest.approx(side - (4 + 2 * j) // 2)
+        if len(chosen) == 9:
+            assert set(sets[t].tolist()) == chosen
 
 
 @needs_casc

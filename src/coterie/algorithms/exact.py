@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ..progress import listening, state
 from .bounds import CLOSE, Proven, Scaled, proven, scaled, split, whole
 from .column_generation.branching import Branching
-from .column_generation.dives import FIRST, FREED, FREED_LAST, MORE, Dives
+from .column_generation.dives import Dives
 from .column_generation.master import best_partition, group_costs
 from .column_generation.relaxation import Relaxation
 from .limits import Limits
@@ -20,18 +20,15 @@ from .refine import refine
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-_NARROW, _NARROW_NODES = (
-    (0.5, 0.25, 0.1, 0.03),
-    100,
-)  # parts of the gap: lists of fewer groups to find a better partition in
-_LIST, _SHORT = (
-    1_000_000,
-    50_000,
-)  # groups that branching may have to do with; of more, one dives for a better partition
-_FEW = 5000  # of so few, nobody dives at all
-_LIST_NODES = 200_000_000  # of the search for them
+# groups that branching may have to do with; of more than the second, one dives for a better partition before; of more
+# than the third, cuts go on
+_LIST, _SHORT, _FEW = 1_000_000, 50_000, 20_000
+_LIST_NODES, _FEW_NODES = 200_000_000, 1_000_000  # of the search for them
+_AGAIN = 0.7  # of the gap at which they were too many: time to look again
+_SMALL = 500  # among so few records, HiGHS is quick to make a better partition of known groups
+_NARROW, _NARROW_NODES = (0.5, 0.25, 0.1, 0.03), 100  # parts of the gap: of fewer groups, some better partition
 _HEURISTIC_NODES = 200
-_BRANCH_NODES = 4000
+_BRANCH_NODES = 10_000
 _ROUNDS = 5000
 
 
@@ -67,6 +64,7 @@ class _Search:
         self._bound = problem.bound
         self._steps = 0
         self._cuts = False
+        self._tried = math.inf  # the gap at which all groups that matter were too many
 
     def run(self) -> None:
         """Relax, dive, list, branch."""
@@ -76,7 +74,7 @@ class _Search:
         X, k, limits = self._problem.X, self._k, self._limits
         relaxation = Relaxation(X, k, self._groups, self._prove)
         try:
-            relaxation.run(limits, self._value * (1.0 - CLOSE / 2), _ROUNDS)
+            relaxation.run(limits, self._value * (1.0 - CLOSE / 2), _ROUNDS, lambda: self._few(relaxation))
         finally:
             self._bound = max(self._bound, relaxation.bound)
             self._steps, self._cuts = relaxation.rounds, len(relaxation.dual.cuts) > 0
@@ -101,6 +99,17 @@ class _Search:
         if listed is not None:
             self._branch(*listed, pool.cuts)
 
+    def _few(self, relaxation: Relaxation) -> bool:
+        """Whether a better partition can be made of few groups only: with all of them at hand, nobody need price."""
+        gap = self._value - relaxation.bound
+        if gap > _AGAIN * self._tried:
+            return False
+        self._tried = gap
+        pool = relaxation.master
+        if len(self._problem.X) <= _SMALL and len(pool.cuts):
+            self._round(pool.groups, pool.cost, pool.cuts)
+        return self._list(relaxation, most=_FEW, nodes=_FEW_NODES) is not None
+
     def _prove(self, bound: float) -> None:
         """Keep a bound."""
         self._bound = max(self._bound, bound)
@@ -112,18 +121,12 @@ class _Search:
         if listed is not None:
             return listed
         dives = Dives(self._problem.X, self._k, relaxation.master, self._limits, self._met)
-        dives.everywhere(self._groups, FIRST)
-        listed = self._list(relaxation, most=_SHORT)
-        for part in MORE:
-            if listed is None:
-                dives.around(FREED)
-                dives.everywhere(self._groups, part)
-                listed = self._list(relaxation, most=_SHORT)
-        if listed is None:
-            dives.around(FREED)
-            dives.around(FREED_LAST, self._groups)
+        for _ in dives.stages(lambda: self._groups):
+            listed = self._list(relaxation, most=_SHORT)
+            if listed is not None:
+                return listed
         relaxation.master.add(self._groups)
-        return self._list(relaxation) if listed is None else listed
+        return self._list(relaxation)
 
     def _met(self, groups: Ints) -> bool:
         """Take a partition if it is better; whether that is enough."""
@@ -139,12 +142,14 @@ class _Search:
             found = refine(X, self._labels(), k, effort=effort, rng=np.random.default_rng(0), limits=self._limits)
         self._take(split(X, k, found.labels))
 
-    def _list(self, relaxation: Relaxation, part: float = 1.0, most: int = _LIST) -> tuple[Ints, Floats] | None:
+    def _list(
+        self, relaxation: Relaxation, part: float = 1.0, most: int = _LIST, nodes: int = _LIST_NODES
+    ) -> tuple[Ints, Floats] | None:
         """All groups that a better partition can be made of, or part of the gap's, if they are not too many."""
         if self._done() or self._limits.over():
             return None
         gap = (self._value - relaxation.bound) * (1.0 + 1e-9)  # the bound that the dual at hand proves
-        return relaxation.pricing.enumerate(*relaxation.dual, part * gap, most, _LIST_NODES, self._limits.over)
+        return relaxation.pricing.enumerate(*relaxation.dual, part * gap, most, nodes, self._limits.over)
 
     def _branch(self, groups: Ints, reduced: Floats, cuts: Ints, part_nodes: int = 0) -> None:
         """Search all partitions made of listed groups; if it is not all that matter, with so many nodes."""

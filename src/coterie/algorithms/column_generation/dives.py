@@ -1,14 +1,15 @@
 """Dives one after another: among all records, then in neighbourhoods of what was found, then from the start again.
 
 A dive never goes back, so its last groups are its worst. Setting some hundred records free around these and diving
-anew mends that. Where it comes to rest is a matter of luck: another dive among all records comes to rest elsewhere.
+anew mends that; when nothing is gained any more, half as many again are set free. Where it comes to rest is a matter of
+luck: another dive among all records comes to rest elsewhere.
 """
 
 from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,8 +23,8 @@ from .neighbourhoods import Neighbourhoods
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-FIRST, MORE = 0.2, (0.15, 0.1)  # dives among all records: the part of the groups that is fixed at a time
-FREED, FREED_LAST = 300, 450  # records of neighbourhoods
+_EVERYWHERE = (0.2, 0.15, 0.1)  # dives among all records: the part of the groups that is fixed at a time
+_FREED, _FREED_MORE = 300, 450  # records of neighbourhoods
 _PARTS = (0.2, 0.1)  # that are fixed there, in turn
 _IDLE = 12  # so many neighbourhoods in a row without a gain are enough
 _KNOWN = 12  # columns for each record that a dive starts with
@@ -47,14 +48,24 @@ class Dives:
         self._prices = solution.pi, master.cuts[binding], solution.sigma[binding]
         self._groups, self._value, self._enough = self._pool[:0], math.inf, False
 
-    def everywhere(self, start: Ints, part: float) -> None:
+    def stages(self, best: Callable[[], Ints]) -> Iterator[None]:
+        """Dive again and again: it may end after each stage. `best` gives the best partition of all."""
+        for part in _EVERYWHERE:
+            self._everywhere(best(), part)
+            yield
+            self._around(_FREED)
+            yield
+            self._around(_FREED_MORE, best())
+            yield
+
+    def _everywhere(self, start: Ints, part: float) -> None:
         """Dive among all records, but keep in mind the groups that were found before. `start` is any partition."""
         self._pool = np.concatenate([self._pool, self._groups])
         self._tie = np.append(self._tie, np.ones(len(self._groups)))
         self._groups, self._value = start, math.inf
         self._dive(np.arange(len(start)), part)
 
-    def around(self, records: int, best: Ints | None = None) -> None:
+    def _around(self, records: int, best: Ints | None = None) -> None:
         """Dive in neighbourhoods of so many records, one after another, of what was found last, or of a partition."""
         if best is not None:
             self._groups, self._value = best, math.fsum(group_costs(self._X, best).tolist())

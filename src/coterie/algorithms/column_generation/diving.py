@@ -19,16 +19,17 @@ from ..limits import Limits
 from ..mdav import mdav
 from ..refine import refine
 from .bound import BELOW
+from .branching import Branching
 from .cuts import separate, within
-from .master import Master, Solution, best_partition, group_costs
+from .master import Master, Solution, group_costs
 from .pricing import Pricing
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 _FINISHED = 500  # among so few records, all groups that matter are listed,
-_LISTED, _LIST_NODES = 1000, 2_000_000  # and left to HiGHS's branch and cut if they are not more: the last fixings
-_FINISH_NODES = 100  # are the worst
+_LISTED, _LIST_NODES = 1000, 2_000_000  # and searched by branching if they are not more: the last fixings are the
+_FINISH_NODES, _CLOSE = 100, 1e-7  # worst
 _WHOLE, _FRACTION = 1.0 - 1e-6, 1e-6
 _HALF = 0.5  # a group is fixed above that, but one at least
 _BREADTH, _NODES = 20, 500  # of a search for groups; it is exact nowhere
@@ -166,12 +167,12 @@ class Diving:
         listed = self._pricing.enumerate(pi, cuts, sigma, gap, _LISTED, _LIST_NODES, self._limits.over)
         if listed is None:
             return False
-        groups = listed[0]
-        cost = group_costs(self._X[self._rest], groups)
-        nobody = np.empty(0, np.int64)
-        chosen = best_partition(len(self._rest), groups, cost, cuts, nobody, _FINISH_NODES, self._limits.over)
-        if len(chosen):
-            self._meet(self._outer(groups[chosen]))
+        binding = cuts[sigma > 0.0]
+        limit = self._value - self._paid
+        search = Branching(self._X[self._rest], self._k, *listed, binding, limit, _CLOSE * limit, inner=True)
+        best = search.run(0.0, self._limits, _FINISH_NODES).best
+        if best is not None:
+            self._meet(self._outer(listed[0][best]))
         return True
 
     def _meet(self, groups: Ints) -> None:

@@ -27,7 +27,7 @@ _FEW = 0.01  # so few new columns, per record: time to price exactly
 _FRACTION = 1e-6
 _CUTS, _CUTS_EACH = 150, 3  # cuts at once; of these, so many at a record
 _ENOUGH_CUTS = 4  # for each record: among few records, larger sets hardly run out
-_STUCK = 2e-6  # cuts that lift the bound by less, relative, twice, are the last
+_STUCK = 2e-3  # cuts that close less of the gap, twice, are the last
 _STALLED = 1e-5  # a round of cuts that lifts the value by less, relative, is followed by exact pricing
 
 
@@ -62,8 +62,11 @@ class Relaxation:
         self.rounds = 0
         self.solution: Solution | None = None
 
-    def run(self, limits: Limits, enough: float, most: int) -> None:
-        """Go on until the bound is enough, nothing more helps, or so many rounds are over."""
+    def run(self, limits: Limits, enough: float, most: int, elsewhere: Callable[[], bool] = lambda: False) -> None:
+        """Go on until the bound is enough, nothing more helps, or so many rounds are over.
+
+        `elsewhere` is asked when the bound has risen: whether what is left is better done without this.
+        """
         self.master.add(self._start)
         box = Boxstep(self._X, self._k, self._start, self.pricing, self._prices)
         try:
@@ -80,11 +83,11 @@ class Relaxation:
         elif not self._converge(limits, enough, most, exact=True):
             return
         stalled = 0
-        while self.bound < enough and stalled < 2 and self._cut_in_a_hurry(limits, enough, most):
+        while self.bound < enough and stalled < 2 and not elsewhere() and self._cut_in_a_hurry(limits, enough, most):
             before = self.bound
             if not self._converge(limits, enough, most, exact=True):
                 break
-            stalled = stalled + 1 if self.bound - before < _STUCK * before else 0
+            stalled = stalled + 1 if self.bound - before < _STUCK * (enough - before) else 0
 
     def _prices(self, bound: float, pi: Floats) -> None:
         """Prices of a linear program without cuts, and what they prove."""
