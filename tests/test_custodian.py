@@ -351,7 +351,8 @@ def test_codes_that_mean_missing_in_confidential_columns(run, tmp_path, suffix, 
     assert run("verify", tmp_path / "out")[0] == 0
 
 
-# The wages and outputs of airlines (Greene) as SAS wrote them: airline.sas7bdat of the tests of pandas, compressed
+# The wages and outputs of airlines (Greene) as SAS wrote them: airline.sas7bdat of the tests of pandas
+# (the pandas development team, BSD-3-Clause), compressed
 AIRLINE = """
 eNrtVw1MU1cUPi21CHTYIgoR1DfGlv2BBRU10bzXKI6Ojhkw/ixmad3KhDHoakFczCw6N7e5zM0RZ2SumxI0+40SwxJnOuPUbTgxosjAWYZM1mh0
 I5MhSnffuaf04Yxas2RZwkmac+553/3uueece/seQEgO+Kuse+INx75+dyREHc7YkDhRb0hJgcwUlTpTM4iKUA3xZ6qYyUQfoQoiCkwFwlyzJdtk

@@ -16,6 +16,8 @@ from ..verification import verify as verify_file
 from ..verification.claims import listed
 from .sources import sha256
 
+_OF_SYSTEMS = (".DS_Store", "Thumbs.db", "desktop.ini")  # who looks at a folder leaves them, and sees nothing of them
+
 
 def verify(
     release: Any,
@@ -84,7 +86,8 @@ def verify_bundle(folder: Path) -> Verdict:
             raise PromiseError("A bundle must hold the files of its manifest.", f"no '{name}' in '{folder}'")
         if sha256(path) != facts["sha256"]:
             raise PromiseError(changed, f"'{name}', which was changed")
-    others = sorted(path.name for path in folder.iterdir() if path.name not in (*manifest["files"], "manifest.json"))
+    known = {*manifest["files"], "manifest.json", *_OF_SYSTEMS}
+    others = sorted(path.name for path in folder.iterdir() if path.name not in known)
     if others:
         what = "A bundle must hold the files of its manifest, and no others."
         raise PromiseError(what, f"{listed(others)}, of which nothing is known", "keep it elsewhere.")
