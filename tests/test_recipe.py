@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from coterie.errors import CoterieError
 from coterie.recipe import ColumnRule, Recipe, RecipeError
-from coterie.recipe.draft import Looking, draft, look
+from coterie.recipe.draft import Looking, draft, look, rules_for
 from coterie.recipe.lines import line_of
 from coterie.recipe.sections import ScenarioRule
 
@@ -322,6 +322,31 @@ def test_a_draft_is_a_recipe_that_names_every_column_and_quotes_no_value():
     assert recipe.columns["diagnosis"].role == "confidential"
     assert recipe.columns["level"].order == ("low", "high")
     assert "1 missing" in text
+
+
+@pytest.mark.parametrize(
+    ("texts", "kind", "formats"),
+    [
+        (["31.12.1980", "1.2.1990"], "datetime", ("%d.%m.%Y",)),
+        (["12/31/1980", "01/02/1990"], "datetime", ("%m/%d/%Y",)),
+        (["31/12/1980", " 01/02/1990"], "datetime", ("%d/%m/%Y",)),
+        (["1980/12/31", "1990/01/02"], "datetime", ("%Y/%m/%d",)),
+        (["11/12/1980", "01/02/1990"], "nominal", ("%d/%m/%Y", "%m/%d/%Y")),  # which one only a person knows
+        (["1980-12-31", "1990-01-02"], "datetime", ()),
+        (["31.12.80", "01.02.90"], "nominal", ()),
+        (["32.12.1980", "01.02.1990"], "nominal", ()),
+        (["31.12.1980", "later"], "nominal", ()),
+        ([None, None], "nominal", ()),
+    ],
+)
+def test_dates_as_they_are_written(texts, kind, formats):
+    seen = look(pa.array(texts, pa.string()))
+    assert (seen.kind, seen.formats) == (kind, formats)
+    text = draft({"seen": seen, "age": look(pa.array([31, 42, 42]))}, 2).replace("draft = true", "")
+    rule = Recipe.loads(text).columns["seen"]
+    assert rule.format == (formats[0] if len(formats) == 1 else None)
+    assert ("the day or the month first?" in text) == (len(formats) > 1)
+    assert rules_for({"seen": "quasi"}, {"seen": seen})["seen"].format == rule.format
 
 
 @given(

@@ -28,7 +28,8 @@ _GAPS = frozenset({"na", "n/a", "nan", "null", "none", ".", "-", "?", "unknown",
 class Look(NamedTuple):
     """What a column looks like; `but_for` is the kind it would have without texts that often mean a gap.
 
-    With `more`, counting has ended: there may be more different values.
+    With `more`, counting has ended: there may be more different values. `formats` are those that all dates fit, if they
+    are not written as ISO 8601 says; of several, a person must choose.
     """
 
     kind: str
@@ -39,6 +40,7 @@ class Look(NamedTuple):
     but_for: str | None = None
     more: bool = False
     alone: bool = False  # whether no value comes twice, among those that were counted
+    formats: tuple[str, ...] = ()
 
 
 def look(array: Any, decimal: str = ".") -> Look:
@@ -89,7 +91,8 @@ class Looking:
             return Look("ordinal", self._records, different, self._missing, self._order, None, more, alone)
         fit = self._beyond or _fit(values, self._decimal)
         kind = _kind(self._type, values, fit)
-        return Look(kind, self._records, different, self._missing, (), fit.but_for(), more, alone)
+        formats = tuple(form for form in _FORMATS if different and form in fit.all)
+        return Look(kind, self._records, different, self._missing, (), fit.but_for(), more, alone, formats)
 
 
 def _different(array: Any) -> tuple[Any, int]:
@@ -122,10 +125,13 @@ class _Fit(NamedTuple):
 
 
 _IN_TURN = ("boolean", "integer", "numeric", "datetime")
+_FORMATS = ("%d.%m.%Y", "%Y/%m/%d", "%d/%m/%Y", "%m/%d/%Y", "%d-%m-%Y", "%m-%d-%Y")  # kinds of texts as well
+_LIKE_A_DATE = r"^\d{1,4}[./-]\d{1,2}[./-]\d{1,4}$"
 
 
 def _first(kinds: frozenset[str]) -> str:
-    return next((kind for kind in _IN_TURN if kind in kinds), "nominal")
+    written = "datetime" if len(kinds.intersection(_FORMATS)) == 1 else "nominal"
+    return next((kind for kind in _IN_TURN if kind in kinds), written)
 
 
 def _fit(values: Any, decimal: str) -> _Fit:
@@ -147,7 +153,7 @@ def _kinds_of_texts(texts: Any, decimal: str) -> frozenset[str]:
     import pyarrow.compute as pc
 
     if not len(texts):
-        return frozenset(_IN_TURN[1:])
+        return frozenset((*_IN_TURN[1:], *_FORMATS))
     found = set()
     if len(texts) == 2 and {t.strip().lower() for t in texts.to_pylist()} in _PAIRS:
         found.add("boolean")
@@ -160,6 +166,8 @@ def _kinds_of_texts(texts: Any, decimal: str) -> frozenset[str]:
             found.add(kind)
     if all(_is_date(t.as_py()) for t in texts):
         found.add("datetime")
+    elif pc.all(pc.match_substring_regex(bare, _LIKE_A_DATE)).as_py():
+        found.update(form for form in _FORMATS if all(_is_date(t.as_py(), form) for t in bare))
     return frozenset(found)
 
 
@@ -180,12 +188,12 @@ def _kind(kind: Any, values: Any, fit: _Fit) -> str:
 _PAIRS = ({"true", "false"}, {"yes", "no"}, {"y", "n"}, {"t", "f"})
 
 
-def _is_date(text: str) -> bool:
+def _is_date(text: str, form: str | None = None) -> bool:
     try:
-        datetime.fromisoformat(text.strip())
+        datetime.fromisoformat(text.strip()) if form is None else datetime.strptime(text, form)
     except ValueError:
         return False
-    return "-" in text
+    return form is not None or "-" in text
 
 
 def suggest(name: str, seen: Look) -> tuple[str, str]:
@@ -232,6 +240,8 @@ def draft(looks: Mapping[str, Look], k: int, options: Mapping[str, Any] | None =
         rule: dict[str, Any] = {"role": role}
         if role in ("quasi", "confidential"):
             rule["kind"] = seen.kind
+            if seen.kind == "datetime" and seen.formats:
+                rule["format"] = seen.formats[0]
             if seen.order:
                 rule["order"] = list(seen.order)
         gaps = f", {seen.missing:,} missing" if seen.missing else ""
@@ -249,6 +259,9 @@ def _more(role: str, seen: Look) -> list[str]:
     """Options that fit, as comments."""
     if seen.but_for is not None:
         return [f'# {seen.but_for}, but for texts that often mean a gap: name these in [file] missing = ["", …]']
+    if len(seen.formats) > 1 and seen.kind == "nominal":
+        ways = " or ".join(f'"{form}"' for form in seen.formats)
+        return [f'# dates, with the day or the month first? Then kind = "datetime", format = {ways}']
     if role == "quasi" and seen.kind == "nominal" and seen.different <= _FEW:
         return ['# kind = "ordinal"  # if its categories have an order; then also: order = ["lowest", …, "highest"]']
     if role == "confidential":
@@ -265,5 +278,7 @@ def rules_for(roles: Mapping[str, str], looks: Mapping[str, Look]) -> dict[str, 
     for name, role in roles.items():
         seen = looks.get(name)
         kind = seen.kind if seen is not None and role in ("quasi", "confidential") else None
-        rules[name] = ColumnRule(role, kind, seen.order if seen is not None and seen.order and kind else None)
+        order = seen.order if seen is not None and seen.order and kind else None
+        form = seen.formats[0] if seen is not None and seen.formats and kind == "datetime" else None
+        rules[name] = ColumnRule(role, kind, order, format=form)
     return rules
