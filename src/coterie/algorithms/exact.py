@@ -25,7 +25,7 @@ Ints = NDArray[np.int64]
 _LIST, _SHORT, _FEW = 1_000_000, 50_000, 20_000
 _LIST_NODES, _FEW_NODES = 200_000_000, 1_000_000  # of the search for them
 _AGAIN = 0.7  # of the gap at which they were too many: time to look again
-_SMALL = 500  # among so few records, HiGHS is quick to make a better partition of known groups
+_SMALL = 500  # records: among so few, it is worth looking early
 _NARROW, _NARROW_NODES = (0.5, 0.25, 0.1, 0.03), 100  # parts of the gap: of fewer groups, some better partition
 _HEURISTIC_NODES = 200
 _BRANCH_NODES = 10_000
@@ -102,11 +102,11 @@ class _Search:
     def _few(self, relaxation: Relaxation) -> bool:
         """Whether a better partition can be made of few groups only: with all of them at hand, nobody need price."""
         gap = self._value - relaxation.bound
-        if gap > _AGAIN * self._tried:
-            return False
+        if len(self._problem.X) > _SMALL or gap > _AGAIN * self._tried:
+            return False  # among many records, even the search for them takes long
         self._tried = gap
         pool = relaxation.master
-        if len(self._problem.X) <= _SMALL and len(pool.cuts):
+        if len(pool.cuts):
             self._round(pool.groups, pool.cost, pool.cuts)
         return self._list(relaxation, most=_FEW, nodes=_FEW_NODES) is not None
 
