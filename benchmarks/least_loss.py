@@ -17,8 +17,8 @@ from coterie.algorithms.auto import exact_method
 from coterie.algorithms.limits import Limits
 from coterie.algorithms.mdav import mdav
 from coterie.algorithms.refine import refine
-from coterie.encode import encode
 from coterie.measures.loss import distortion, diversity
+from coterie.microaggregation.matrix import encode
 from coterie.progress import listening
 
 HERE = Path(__file__).parent

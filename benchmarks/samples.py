@@ -7,8 +7,8 @@ from functools import cache, lru_cache, partial
 import numpy as np
 
 from coterie.datasets import load_eia10
-from coterie.encode import encode
 from coterie.errors import CoterieError
+from coterie.microaggregation.matrix import encode
 
 KINDS = ("normal", "eia-like", "equal", "duplicates", "outlier", "line")
 ADVERSARIAL = KINDS[2:]

@@ -8,8 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import coterie as ct
-from coterie import aggregate, partition
 from coterie.measures import loss
+from coterie.microaggregation import api as partition
+from coterie.microaggregation import released as aggregate
 
 groups = st.lists(st.integers(0, 12), min_size=1, max_size=80).map(
     lambda g: np.unique(g, return_inverse=True)[1].reshape(-1)

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import coterie as ct
-from coterie.algorithms.blocks import in_blocks, joined, learn, loss_at_faces, members, route, sample_step, sse
+from coterie.algorithms.kd_blocks import in_blocks, joined, learn, loss_at_faces, members, route, sample_step, sse
 from coterie.algorithms.mdav import mdav
 from coterie.errors import CoterieError
 

@@ -10,19 +10,19 @@ import pytest
 import coterie as ct
 import reference
 from conftest import needs_casc
-from coterie.algorithms.bounds import lower_bound, scaled
-from coterie.algorithms.column_generation.bound import lagrangian_bound
-from coterie.algorithms.column_generation.boxstep import Boxstep
-from coterie.algorithms.column_generation.cuts import NO_CUTS, WIDTH, by_record, entries, room, separate
-from coterie.algorithms.column_generation.dual_ascent import shares
-from coterie.algorithms.column_generation.master import Master, group_costs
-from coterie.algorithms.column_generation.pricing import Pricing
-from coterie.algorithms.column_generation.relaxation import Relaxation
 from coterie.algorithms.limits import Limits
-from coterie.algorithms.neighbour_bound import neighbour_bound
-from coterie.encode import encode
+from coterie.algorithms.optimal.boxstep import Boxstep
+from coterie.algorithms.optimal.dual_ascent import shares
+from coterie.algorithms.optimal.lagrangian import lagrangian_bound
+from coterie.algorithms.optimal.lower_bound import lower_bound, scaled
+from coterie.algorithms.optimal.master import Master, group_costs
+from coterie.algorithms.optimal.neighbour_bound import neighbour_bound
+from coterie.algorithms.optimal.pricing import Pricing
+from coterie.algorithms.optimal.relaxation import Relaxation
+from coterie.algorithms.optimal.subset_row_cuts import NO_CUTS, WIDTH, by_record, entries, room, separate
 from coterie.errors import CoterieError
 from coterie.measures.loss import distortion, diversity
+from coterie.microaggregation.matrix import encode
 from strategies import KINDS, table
 
 NONE = NO_CUTS, np.empty(0)

@@ -26,7 +26,8 @@ import pytest
 import coterie as ct
 from coterie.errors import CoterieError, PromiseError
 from coterie.formats import formulas, write
-from coterie.release import bundle, placing
+from coterie.release import bundle
+from coterie.release import place as placing
 from coterie.release.pipeline import protect
 
 FILES = ["data.csv", "internal.html", "manifest.json", "recipe.toml", "report.html", "verify.json"]
@@ -771,7 +772,7 @@ def test_formulas_of_files_that_no_spreadsheet_opens(tmp_path):
 
 
 def test_a_file_that_changes_while_it_is_read(source, tmp_path, monkeypatch):
-    from coterie.release import sources
+    from coterie.release import source as sources
 
     path = shutil.copy(source, tmp_path / "people.csv")
     real = sources.read_file

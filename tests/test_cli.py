@@ -21,7 +21,8 @@ from typer.testing import CliRunner
 
 import coterie as ct
 from conftest import ROOT
-from coterie import cli, files
+from coterie import cli
+from coterie.formats import plain_table as files
 
 COMPANIES = ROOT / "examples" / "companies.csv"
 

@@ -30,7 +30,7 @@ from coterie.algorithms.confidential.merge import by_first_appearance, merge
 from coterie.algorithms.confidential.t_first import Cut, choose_cut, t_first, worst_distance
 from coterie.algorithms.mdav import mdav
 from coterie.errors import CoterieError
-from coterie.kernels import guards as kernels
+from coterie.kernels import watch as kernels
 from reference import centroid, d2, farthest, labels_of, nearest
 from strategies import KINDS, table
 

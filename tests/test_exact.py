@@ -9,20 +9,20 @@ import pytest
 
 import coterie as ct
 from conftest import needs_casc
-from coterie.algorithms.bounds import scaled
-from coterie.algorithms.column_generation.branching import Branching
-from coterie.algorithms.column_generation.components import components
-from coterie.algorithms.column_generation.cuts import NO_CUTS, WIDTH, within
-from coterie.algorithms.column_generation.dives import Dives
-from coterie.algorithms.column_generation.diving import Diving
-from coterie.algorithms.column_generation.master import group_costs
-from coterie.algorithms.column_generation.neighbourhoods import Neighbourhoods
-from coterie.algorithms.column_generation.relaxation import Relaxation
-from coterie.algorithms.exact import exact
 from coterie.algorithms.limits import Limits
-from coterie.encode import encode
+from coterie.algorithms.optimal.branching import Branching
+from coterie.algorithms.optimal.components import components
+from coterie.algorithms.optimal.dive_schedule import Dives
+from coterie.algorithms.optimal.diving import Diving
+from coterie.algorithms.optimal.exact import exact
+from coterie.algorithms.optimal.lower_bound import scaled
+from coterie.algorithms.optimal.master import group_costs
+from coterie.algorithms.optimal.neighbourhoods import Neighbourhoods
+from coterie.algorithms.optimal.relaxation import Relaxation
+from coterie.algorithms.optimal.subset_row_cuts import NO_CUTS, WIDTH, within
 from coterie.kernels.subset_rows import grow_sets
 from coterie.measures.loss import distortion
+from coterie.microaggregation.matrix import encode
 from reference import cheapest_partition, grown_set
 from reference import components as literal_components
 from strategies import KINDS, table

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from coterie import kinds
 from coterie.errors import CoterieError
 from coterie.recipe import ColumnRule
+from coterie.tables import kinds
 
 NAN = float("nan")
 

@@ -6,10 +6,10 @@ import math
 
 import numpy as np
 import pytest
+from coterie.microaggregation.numeric_table.columns import Column
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coterie.columns import Column
 from coterie.measures.intervals import rank_intervals, sd_intervals
 from coterie.measures.linkage import distance_linkage
 

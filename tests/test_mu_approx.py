@@ -9,7 +9,9 @@ from hypothesis import strategies as st
 
 import coterie as ct
 from conftest import needs_casc
-from coterie.algorithms import mst, mu_approx, parts
+from coterie.algorithms import m_d as mst
+from coterie.algorithms import mu_approx
+from coterie.algorithms import splitting as parts
 from coterie.algorithms.neighbours import Neighbours
 from reference import (
     TWINS,

@@ -17,8 +17,8 @@ from conftest import needs_casc
 from coterie import progress
 from coterie.algorithms import path
 from coterie.algorithms.mdav import mdav
-from coterie.encode import encode
 from coterie.measures.loss import distortion
+from coterie.microaggregation.matrix import encode
 from strategies import KINDS, problems, table
 
 ORDERS = ("tour", "nearest", "curve")

@@ -8,14 +8,14 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from coterie.microaggregation.numeric_table.columns import Column
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from coterie.columns import Column
 from coterie.errors import PromiseError
 from coterie.protection.centres import centre_of_groups, medoids
 from coterie.protection.encoding import encode_columns
-from coterie.protection.gaps import blanked, patterns_of
+from coterie.protection.missing import blanked, patterns_of
 from coterie.protection.noise import decimals_of
 from coterie.protection.strata import merge_small, refuse_small, strata_of
 

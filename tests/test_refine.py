@@ -19,10 +19,10 @@ from coterie.algorithms.free import close_together
 from coterie.algorithms.limits import Limits
 from coterie.algorithms.mdav import mdav
 from coterie.algorithms.refine import Reach, near_records, refine, steps_of
-from coterie.encode import encode
 from coterie.errors import CoterieError
 from coterie.kernels import search
 from coterie.measures.loss import distortion, diversity
+from coterie.microaggregation.matrix import encode
 from reference import optimal_sse
 from strategies import KINDS, problems, table
 

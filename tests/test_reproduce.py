@@ -18,7 +18,8 @@ import coterie as ct
 import reference
 from conftest import ROOT, needs_casc
 from coterie.cli import app
-from coterie.reproduce import report, tables
+from coterie.reproduce import published as tables
+from coterie.reproduce import side_by_side as report
 from coterie.reproduce.exhaustive import optimal_sse
 from strategies import problems
 

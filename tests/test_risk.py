@@ -9,11 +9,11 @@ import re
 import numpy as np
 import pyarrow as pa
 import pytest
+from coterie.microaggregation.numeric_table.columns import KINDS, Column
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from conftest import ROOT
-from coterie.columns import KINDS, Column
 from coterie.errors import CoterieError
 from coterie.measures import risk
 from coterie.measures.measure import measure

@@ -18,10 +18,10 @@ import pyarrow.parquet
 import pytest
 from typer.testing import CliRunner
 
-from coterie.algorithms.blocks import boxes, learn, route
+from coterie.algorithms.kd_blocks import boxes, learn, route
 from coterie.cli import app
 from coterie.engines import Number
-from coterie.engines.files import FileEngine
+from coterie.engines.duckdb import FileEngine
 from coterie.errors import CoterieError
 from coterie.formats import detect
 from coterie.protection.scales import Moments, scale_of
@@ -29,7 +29,7 @@ from coterie.release import drafting, streaming
 from coterie.release.checking import verify
 from coterie.release.drafting import draft_recipe
 from coterie.release.pipeline import protect
-from coterie.release.replaying import replay
+from coterie.release.replay import replay
 from coterie.release.streaming import bytes_of, needed, protect_file
 
 GB = 1 << 30

@@ -12,9 +12,11 @@ from hypothesis import strategies as st
 
 from conftest import needs_casc
 from coterie import datasets
-from coterie.algorithms import factor, factor_lp, factor_prices, odd_sets, stars
+from coterie.algorithms.two_factor import factor, odd_sets, stars
+from coterie.algorithms.two_factor import linear_program as factor_lp
+from coterie.algorithms.two_factor import prices as factor_prices
 from coterie.algorithms.two_mu_approx import two_mu_approx
-from coterie.encode import encode
+from coterie.microaggregation.matrix import encode
 from reference import lightest_factor as lightest
 from strategies import KINDS, table
 

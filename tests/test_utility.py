@@ -6,10 +6,10 @@ import math
 
 import numpy as np
 import pytest
+from coterie.microaggregation.numeric_table.columns import Column
 from hypothesis import given
 from hypothesis import strategies as st
 
-from coterie.columns import Column
 from coterie.measures import loss, utility
 from coterie.measures.histogram import histogram, round_edges
 from coterie.measures.propensity import propensity

@@ -27,7 +27,8 @@ from hypothesis import strategies as st
 from pyarrow import feather, parquet
 
 from coterie import CoterieError
-from coterie.verification import Check, Claims, Guard, Scenario, Verdict, check, sources, sql, verify
+from coterie.verification import Check, Claims, Guard, Scenario, Verdict, check, sql, verify
+from coterie.verification import reading as sources
 
 MARKER = "xq7-secret-4711"
 

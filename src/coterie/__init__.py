@@ -12,41 +12,41 @@ from ._version import __version__
 
 if TYPE_CHECKING:
     from . import datasets
-    from .bound import Bound
     from .errors import CoterieError, PrivacyWarning, PromiseError
-    from .estimator import Microaggregator
-    from .partition import methods, microaggregate, refine
+    from .microaggregation.api import methods, microaggregate, refine
+    from .microaggregation.bound import Bound
+    from .microaggregation.estimator import Microaggregator
+    from .microaggregation.result import Result
     from .recipe import Recipe
-    from .release.assessing import assess
+    from .release.assess import assess
     from .release.checking import verify
-    from .release.comparing import compare
+    from .release.compare import compare
     from .release.drafting import draft_recipe
     from .release.pipeline import protect
     from .release.release import Release
-    from .release.replaying import replay
+    from .release.replay import replay
     from .release.streaming import protect_file
-    from .result import Result
     from .verification import Verdict
 
 _HOME = {
-    "Bound": "bound",
+    "Bound": "microaggregation.bound",
     "CoterieError": "errors",
-    "Microaggregator": "estimator",
+    "Microaggregator": "microaggregation.estimator",
     "PrivacyWarning": "errors",
     "PromiseError": "errors",
     "Recipe": "recipe",
     "Release": "release.release",
-    "Result": "result",
+    "Result": "microaggregation.result",
     "Verdict": "verification",
-    "assess": "release.assessing",
-    "compare": "release.comparing",
+    "assess": "release.assess",
+    "compare": "release.compare",
     "draft_recipe": "release.drafting",
-    "methods": "partition",
-    "microaggregate": "partition",
+    "methods": "microaggregation.api",
+    "microaggregate": "microaggregation.api",
     "protect": "release.pipeline",
     "protect_file": "release.streaming",
-    "refine": "partition",
-    "replay": "release.replaying",
+    "refine": "microaggregation.api",
+    "replay": "release.replay",
     "verify": "release.checking",
 }
 

@@ -39,9 +39,9 @@ def auto(X: Floats, k: int, *, loss: Callable[[Ints], float], rng: np.random.Gen
 
 def exact_method(X: Floats, k: int, *, rng: np.random.Generator, limits: Limits) -> Found:
     """The best partition that column generation finds from a refined one, and what is proven of it."""
-    from .bounds import MOST_RECORDS, lower_bound  # auto has no need of these, nor of HiGHS
-    from .column_generation.relaxation import CUT_K
-    from .exact import exact
+    from .optimal.exact import exact
+    from .optimal.lower_bound import MOST_RECORDS, lower_bound  # auto has no need of these, nor of HiGHS
+    from .optimal.relaxation import CUT_K
 
     more(len(X))
     effort = "quick" if k <= CUT_K else "thorough"  # dives find better ones, but where there are cuts

@@ -8,7 +8,9 @@ import time
 import numpy as np
 from numpy.typing import NDArray
 
-from ..kernels import exact_sum, few, growth, mdav, tiles, tree
+from ..kernels import exact_sum, growth, tiles, tree
+from ..kernels import mdav_loops as mdav
+from ..kernels import scan as few
 from ..progress import done
 
 Floats = NDArray[np.float64]

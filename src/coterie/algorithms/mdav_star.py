@@ -8,7 +8,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ..kernels import few, growth
+from ..kernels import growth
+from ..kernels import scan as few
 from ..kernels.tiles import SIZE
 from ..kernels.tree import NOBODY
 from .free import FewRecords, free_records, levels

@@ -17,8 +17,8 @@ from ..kernels import forest
 from ..progress import done, more
 from .guarantee import Guarantee
 from .neighbours import Neighbours
-from .parts import split_by_mdav1
 from .registry import Found
+from .splitting import split_by_mdav1
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

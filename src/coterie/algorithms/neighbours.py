@@ -8,7 +8,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..kernels import forest, mst, neighbours, tiles, tree
+from ..kernels import forest, mst, tiles, tree
+from ..kernels import nearest as neighbours
 from .free import FreeRecords
 
 Floats = NDArray[np.float64]

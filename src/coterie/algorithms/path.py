@@ -14,7 +14,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..kernels import cut, tour
+from ..kernels import path_cut as cut
+from ..kernels import tour
 from ..progress import done
 from .free import FreeRecords
 from .groups import farthest_first

@@ -21,7 +21,7 @@ from ..kernels import nearby, search
 from ..progress import done, listening, state
 from .free import close_together
 from .limits import Limits
-from .parts import split_by_mdav1
+from .splitting import split_by_mdav1
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from .bounds import Proven
     from .guarantee import Guarantee
+    from .optimal.lower_bound import Proven
 
 GAMMAS = tuple(i / 10 for i in range(21))  # what `gamma="auto"` tries (Thaeter and Reischuk 2018, section 5.1)
 
@@ -189,13 +189,13 @@ METHODS: dict[str, Method] = {
                _SURVEY + "; " + _DSS08, "O(n²p/k)", "heuristic"),
         Method("mdav1", "mdav:mdav1", "one group at a time around the record farthest from the centroid of the rest",
                _DSS08 + ", section 6", "O(n²p/k)", "heuristic"),
-        Method("mdav+", "vmdav:mdav_plus", "as mdav1, with the centroid computed once; leftovers join near groups",
+        Method("mdav+", "v_mdav:mdav_plus", "as mdav1, with the centroid computed once; leftovers join near groups",
                _SMD06 + "; " + _TR18, "O(n²p/k)", "heuristic", aliases=("mdav-plus",)),
-        Method("v-mdav", "vmdav:v_mdav", "mdav+ whose groups grow up to 2k - 1 while records nearby are isolated",
+        Method("v-mdav", "v_mdav:v_mdav", "mdav+ whose groups grow up to 2k - 1 while records nearby are isolated",
                _SMD06, "O(n²p) a gamma", "heuristic", {"gamma": _GAMMA}, compares=True),
         Method("mdav*", "mdav_star:mdav_star", "weighs opening a group against extending one, by SSE a record",
                _TR18, "O(n²p)", "heuristic", aliases=("mdav-star",)),
-        Method("m-d", "mst:m_d", "the minimum spanning tree without its longest edges; large parts split by md",
+        Method("m-d", "m_d:m_d", "the minimum spanning tree without its longest edges; large parts split by md",
                _LM05, "O(n²p) worst, mostly far less", "heuristic"),
         Method("mu-approx", "mu_approx:mu_approx", "trees that join near records, cut into parts of at least k",
                _DSS08, "O(n²p) worst, mostly far less", "approximation, 2(2k-1)max(2k-1, 3k-5)²",

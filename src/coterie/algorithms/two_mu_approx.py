@@ -17,11 +17,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..progress import done
-from .factor import Factor, minimum_factor
 from .guarantee import Guarantee
 from .neighbours import Neighbours
 from .registry import Found
-from .stars import squared_lengths
+from .two_factor.factor import Factor, minimum_factor
+from .two_factor.stars import squared_lengths
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

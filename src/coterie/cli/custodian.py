@@ -43,7 +43,7 @@ def recipe(
     force: Annotated[bool, typer.Option("--force", help="Replace the output if it exists.")] = False,
 ) -> None:
     """Draft a recipe by looking at a file: a role and a kind for every column, with the reasons, for you to decide."""
-    from ..files import atomically
+    from ..formats.plain_table import atomically
     from ..release.drafting import draft_recipe
     from ..release.streaming import bytes_of
 
@@ -102,7 +102,7 @@ def protect(
     """Protect a file: a bundle with the data, the recipe, the proof and the reports, whole or not at all."""
     from ..recipe import Recipe
     from ..release.pipeline import protect as run
-    from ..release.placing import check_place
+    from ..release.place import check_place
     from ..release.streaming import protect_file
 
     if (output is None) == (not dry_run):
@@ -259,7 +259,7 @@ def assess(
     json_: _Json = False,
 ) -> None:
     """Assess the risk of a raw file: how many records are alone, or among few, in their quasi-identifiers."""
-    from ..release.assessing import assess as run
+    from ..release.assess import assess as run
 
     told = names_of(confidential, "--confidential")
     facts = run(file, recipe, names_of(quasi, "--quasi"), told, k, options_of(read))
@@ -292,8 +292,8 @@ def compare(
     quiet: _Quiet = False,
 ) -> None:
     """Compare candidates: what each method and k loses, and what risk it leaves, as table, JSON and picture."""
-    from ..files import atomically
-    from ..release.comparing import compare as run
+    from ..formats.plain_table import atomically
+    from ..release.compare import compare as run
 
     if output is not None and output.suffix.lower() not in (".html", ".htm"):
         raise CoterieError("The page must end in .html.", f"'{output.name}'")
@@ -335,7 +335,7 @@ def replay(
     quiet: _Quiet = False,
 ) -> None:
     """Make a bundle's data again from its recipe, and compare the bytes. Exit code 1 if they differ."""
-    from ..release.replaying import replay as run
+    from ..release.replay import replay as run
 
     found = run(folder, file, progress=sys.stderr.isatty() and not quiet)
     if not quiet:

@@ -17,7 +17,7 @@ from .common import app, blocks_of, console, interruptible, names_of, tell, warn
 @app.command()
 def methods(json_: Annotated[bool, typer.Option("--json", help="As JSON.")] = False) -> None:
     """List the methods: name, what it is, paper, cost, promise, parameters."""
-    from ..partition import methods as registry
+    from ..microaggregation.api import methods as registry
 
     if json_:
         print(json.dumps(registry().rows(), indent=2, ensure_ascii=False))
@@ -82,9 +82,9 @@ def microaggregate(
 ) -> None:
     """Microaggregate a numeric file: the researcher's face. Loss, group sizes and time go to stderr."""
     from ..algorithms.registry import find
-    from ..files import check_writable, read_table, write_table
-    from ..partition import microaggregate as run
-    from ..tables import arrow_table
+    from ..formats.plain_table import check_writable, read_table, write_table
+    from ..microaggregation.api import microaggregate as run
+    from ..tables.arrow import arrow_table
 
     params: dict[str, Any] = find(method).check(_params(param))
     if len(delimiter) != 1 or not delimiter.isascii() or delimiter in '\r\n"':
@@ -144,7 +144,8 @@ def reproduce(
     json_: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
 ) -> None:
     """Recompute the tables of the five papers, published and ours side by side. Exit code 1 if a cell is wrong."""
-    from ..reproduce import report, tables
+    from ..reproduce import published as tables
+    from ..reproduce import side_by_side as report
 
     cells = tables.reproduce(table, data, show_progress=sys.stderr.isatty())
     if json_:

@@ -30,7 +30,7 @@ from .base import (
     plain_text,
     privately,
 )
-from .moments import clock_of, default_format, from_numbers, is_moment, to_numbers
+from .clock import clock_of, default_format, from_numbers, is_moment, to_numbers
 
 _MAGIC = {
     "spss": (b"$FL2", b"$FL3"),

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._jit import kernel
-from .neighbours import nearest_outside
+from .nearest import nearest_outside
 from .tiles import Tiles
 from .tree import NOBODY
 

@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._jit import kernel
-from .guards import Watch, lack
 from .tiles import SIZE, distance_to_boxes, distances
 from .tree import NOBODY
+from .watch import Watch, lack
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

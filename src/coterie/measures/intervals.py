@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from ..columns import Column
+from ..tables.columns import Column
 from .scale import Scale
 
 Floats = NDArray[np.float64]

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..columns import Column
+from ..tables.columns import Column
 from .risk import classes
 from .scale import SMALL, Scale, gram
 

@@ -8,8 +8,8 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from ..columns import Column, Columns
 from ..errors import CoterieError
+from ..tables.columns import Column, Columns
 from . import intervals, loss, risk, utility
 from .linkage import distance_linkage
 from .propensity import propensity

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from ..columns import Column
+from ..tables.columns import Column
 from .scale import Scale
 
 Floats = NDArray[np.float64]

@@ -7,7 +7,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from ..columns import Column
+from ..tables.columns import Column
 
 Floats = NDArray[np.float64]
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..columns import Column
+from ..tables.columns import Column
 from .histogram import histogram
 from .scale import Scale, gram, in_sds, is_number, present
 

@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from ..columns import Column
-from ..encode import standardized
 from ..errors import CoterieError
+from ..microaggregation.matrix import standardized
+from ..tables.columns import Column
 from .scales import Scale
 
 Floats = NDArray[np.float64]

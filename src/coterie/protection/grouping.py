@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..algorithms.blocks import in_blocks, loss_at_faces
+from ..algorithms.kd_blocks import in_blocks, loss_at_faces
 from ..algorithms.registry import find
-from ..columns import Column
 from ..errors import CoterieError, PromiseError
-from ..partition import check_blocks, groups_of
+from ..microaggregation.api import check_blocks, groups_of
 from ..progress import done, listening
 from ..recipe import Recipe
+from ..tables.columns import Column
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

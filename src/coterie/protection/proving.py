@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ..algorithms.bounds import lower_bound
 from ..algorithms.limits import Limits
+from ..algorithms.optimal.lower_bound import lower_bound
 from ..measures.loss import distortion, diversity, percent
 from .grouping import Grouped
 

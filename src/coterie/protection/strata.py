@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from ..columns import Column
 from ..errors import PromiseError
+from ..tables.columns import Column
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

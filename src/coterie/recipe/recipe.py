@@ -11,16 +11,7 @@ from ..errors import CoterieError
 from . import rules
 from .fields import AT_LEAST_0, AT_LEAST_2, FLAG, Mistake, ask, one_of, read_section, shown
 from .lines import line_of
-from .sections import (
-    ColumnRule,
-    FileRule,
-    GuardRule,
-    MethodRule,
-    MissingRule,
-    ScenarioRule,
-    StrataRule,
-    WeightsRule,
-)
+from .sections import ColumnRule, FileRule, GuardRule, MethodRule, MissingRule, ScenarioRule, StrataRule, WeightsRule
 
 
 class RecipeError(CoterieError):
@@ -164,7 +155,7 @@ class Recipe:
 
     def save(self, path: str | Path) -> None:
         """Write the recipe as TOML."""
-        from ..files import atomically
+        from ..formats.plain_table import atomically
 
         atomically(Path(path), self._write)
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..columns import KINDS
+from ..tables.columns import KINDS
 from .fields import ABOVE_1, AT_LEAST_2, BLOCKS, DECIMALS, FLAG, POSITIVE, SHARE, TEXT, TEXTS, ask, one_of
 
 ROLES = ("identifier", "quasi", "confidential", "other")

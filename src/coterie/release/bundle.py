@@ -16,8 +16,8 @@ from ..formats import Format, default_format, with_labels_in_use
 from ..formats import write as write_file
 from ..recipe import Recipe
 from .checking import as_json, claims_of, dialect_of, sealed
-from .placing import check_place, into_place, staging, write_private
-from .sources import sha256
+from .place import check_place, into_place, staging, write_private
+from .source import sha256
 from .spreadsheets import as_written
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from ..recipe import Recipe
 from ..verification import Claims, Guard, Scenario, Verdict, verify_claims
 from ..verification import verify as verify_file
 from ..verification.claims import listed
-from .sources import sha256
+from .source import sha256
 
 _OF_SYSTEMS = (".DS_Store", "Thumbs.db", "desktop.ini")  # who looks at a folder leaves them, and sees nothing of them
 

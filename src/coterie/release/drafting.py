@@ -11,7 +11,7 @@ from ..recipe import Recipe, RecipeError
 from ..recipe.draft import Look, Looking, draft, look, rules_for
 from ..recipe.fields import Mistake
 from ..recipe.rules import close_to
-from .sources import open_source
+from .source import open_source
 
 _COUNTED = 100_000  # different values of a column that are counted where it is looked at part by part
 

@@ -10,14 +10,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import kinds
-from ..algorithms.blocks import sse
-from ..columns import Column
+from ..algorithms.kd_blocks import sse
 from ..progress import listening
 from ..protection.centres import centre_of_groups, medoids
 from ..protection.encoding import encode_columns
 from ..protection.grouping import constant_records, grouped_part
 from ..recipe import Recipe
+from ..tables import kinds
+from ..tables.columns import Column
 from .survey import Survey, read_part, weights_of
 
 Floats = NDArray[np.float64]

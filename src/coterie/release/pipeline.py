@@ -12,23 +12,23 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import kinds
 from .. import progress as progress_
-from ..columns import Column
 from ..errors import CoterieError, PromiseError
 from ..formats import without_user_missing
 from ..protection.centres import centre_of_groups, medoids
 from ..protection.encoding import cut_columns, encode_columns
-from ..protection.gaps import blanked, patterns_of
 from ..protection.grouping import Component, Grouped, components, group
+from ..protection.missing import blanked, patterns_of
 from ..protection.noise import noisy
 from ..protection.scales import scale_of
 from ..protection.strata import merge_small, refuse_small, strata_of
 from ..recipe import Recipe
+from ..tables import kinds
+from ..tables.columns import Column
 from ..verification import verify_claims
 from .checking import claims_of
 from .release import Release, Story
-from .sources import Opened, open_source
+from .source import Opened, open_source
 from .spreadsheets import check_policy, without_formulas
 from .survey import weights_of
 

@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._version import __version__
-from ..columns import Column
 from ..formats import Format
 from ..measures.measure import measure
 from ..measures.risk import Scenario
@@ -21,6 +20,7 @@ from ..protection.grouping import Grouped, constant_in
 from ..protection.noise import unmoved_groups
 from ..protection.proving import bound_of, losses
 from ..recipe import Recipe
+from ..tables.columns import Column
 from ..verification import Verdict
 
 Floats = NDArray[np.float64]

@@ -32,7 +32,7 @@ def without_formulas(table: Any, recipe: Recipe) -> Any:
 
 def as_written(data: Any, own: Format | None, format: Format, recipe: Recipe) -> Any:
     """The data of a release as the pyarrow table that goes into the file."""
-    from ..frames import as_arrow
+    from ..tables.frames import as_arrow
 
     table = as_arrow(data)
     return without_formulas(table, recipe) if own is None and format.kind == "csv" else table

@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._version import __version__
-from ..columns import Column
 from ..measures.measure import measure
 from ..measures.risk import Scenario
 from ..recipe import Recipe
+from ..tables.columns import Column
 from .parts import Solved
 from .release import RELEASED, kept_as_they_are, released_as_observed, told_by_groups
 from .survey import Survey

@@ -18,9 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import progress as progress_
-from ..algorithms.blocks import boxes, joined, learn, piece_count, route
+from ..algorithms.kd_blocks import boxes, joined, learn, piece_count, route
 from ..engines import Engine, Number
-from ..engines.files import FileEngine
+from ..engines.duckdb import FileEngine
 from ..errors import CoterieError, PromiseError
 from ..formats import Format
 from ..formats.base import attempt, kind_of
@@ -30,8 +30,8 @@ from ..recipe import Recipe
 from .bundle import AUDIENCE, Written, finish
 from .parts import Job, Solved, solve_all
 from .pipeline import as_recipe
-from .placing import check_place, into_place, staging
-from .sources import sha256
+from .place import check_place, into_place, staging
+from .source import sha256
 from .spreadsheets import check_policy, without_formulas
 from .stream_facts import Told, facts_of
 from .survey import in_batches, read_part, survey

@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import kinds
-from ..algorithms.blocks import sample_step
-from ..columns import Column
+from ..algorithms.kd_blocks import sample_step
 from ..engines import Engine
 from ..errors import CoterieError, PromiseError
 from ..progress import done
 from ..protection.scales import Moments, Scale
 from ..recipe import ColumnRule, Recipe
+from ..tables import kinds
+from ..tables.columns import Column
 
 Floats = NDArray[np.float64]
 

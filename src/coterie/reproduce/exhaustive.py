@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ..encode import encode
 from ..kernels.subsets import least_sse, sse_of_all
+from ..microaggregation.matrix import encode
 
 MOST = 20  # records: memory and time grow as 2**n and 3**n
 

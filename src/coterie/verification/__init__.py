@@ -11,7 +11,7 @@ from typing import Any
 from ..errors import CoterieError
 from . import sql, verdict
 from .claims import Claims, Guard, Scenario, claims_of, listed
-from .sources import opened, quietly
+from .reading import opened, quietly
 from .verdict import Check, Verdict
 
 __all__ = ["Check", "Claims", "Guard", "Scenario", "Verdict", "check", "verify", "verify_claims"]

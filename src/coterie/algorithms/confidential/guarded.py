@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import CoterieError
-from ...kernels.guards import Watch
+from ...kernels.watch import Watch
 from ..mdav import mdav
 from .guards import Guard, measured, part_of, watch
 from .improve import split_again

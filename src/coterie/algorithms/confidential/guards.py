@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import CoterieError
-from ...kernels import guards as kernels
-from ...kernels.guards import Watch
+from ...kernels import watch as kernels
+from ...kernels.watch import Watch
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

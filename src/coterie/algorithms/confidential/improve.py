@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ...kernels.guards import Watch
+from ...kernels.watch import Watch
 from .guards import part_of
 from .k_first import k_first
 from .merge import by_first_appearance

@@ -9,8 +9,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ...kernels.guards import Watch
-from .blocks import FreeBlocks
+from ...kernels.watch import Watch
+from .free_blocks import FreeBlocks
 from .guards import least_size
 from .merge import merge
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...kernels import merging, tiles
-from ...kernels.guards import Watch
+from ...kernels.watch import Watch
 from ..free import close_together
 from ..groups import centroids
 

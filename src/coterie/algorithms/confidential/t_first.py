@@ -11,8 +11,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ...kernels.guards import HAIR, Watch
-from .blocks import FreeBlocks
+from ...kernels.watch import HAIR, Watch
+from .free_blocks import FreeBlocks
 from .merge import merge
 
 Floats = NDArray[np.float64]

@@ -1,0 +1,95 @@
+"""replay: a bundle's data once more from its recipe, byte for byte."""
+
+from __future__ import annotations
+
+import platform
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from .._version import __version__
+from ..formats import Format
+from ..formats import write as write_file
+from ..recipe import Recipe
+from ..verification.reading import private_folder
+from .checking import data_name, read_manifest
+from .source import sha256
+from .spreadsheets import as_written
+
+_OTHER_INPUT, _OTHER_RECIPE = "the input is another file", "the recipe was changed"
+
+
+@dataclass(frozen=True)
+class Replayed:
+    """Whether the data came out the same, and what differs."""
+
+    same: bool
+    differs: tuple[str, ...]
+
+    def as_dict(self) -> dict[str, Any]:
+        """As JSON shows it."""
+        return asdict(self)
+
+    def __str__(self) -> str:
+        """In plain words."""
+        if self.same:
+            more = f" ({'; '.join(self.differs)})" if self.differs else ""
+            return f"The data came out the same, byte for byte{more}."
+        if self.differs[0] in (_OTHER_INPUT, _OTHER_RECIPE):
+            return "The data were not made again: " + "; ".join(self.differs) + "."
+        return "The data came out different: " + "; ".join(self.differs) + "."
+
+
+def replay(folder: str | Path, table: Any, *, progress: bool = False) -> Replayed:
+    """Make a bundle's data again, and compare the bytes.
+
+    Parameters
+    ----------
+    folder : path
+        The bundle.
+    table : path or table
+        What it was made from.
+    progress : bool
+        Whether to show how far it is.
+    """
+    from .pipeline import protect
+
+    folder = Path(folder)
+    manifest = read_manifest(folder)
+    name = data_name(manifest)
+    differs = _versions(manifest)
+    wanted = manifest["input"].get("sha256")
+    if isinstance(table, (str, Path)) and wanted is not None and sha256(Path(table)) != wanted:
+        return Replayed(False, (_OTHER_INPUT, *differs))
+    if sha256(folder / "recipe.toml") != manifest["files"]["recipe.toml"]["sha256"]:
+        return Replayed(False, (_OTHER_RECIPE, *differs))
+    recipe = Recipe.load(folder / "recipe.toml")
+    with private_folder() as private:
+        if manifest.get("streamed"):
+            from .streaming import protect_file
+
+            rows, limit = manifest["streamed"], manifest["memory"]
+            again = protect_file(table, recipe, Path(private) / "bundle", memory=limit, progress=progress, rows=rows)
+            written = again.folder / name
+        else:
+            release = protect(table, recipe, progress=progress)
+            form, written = Format.from_dict(manifest["format"]), Path(private) / name
+            write_file(as_written(release.data, release._format, form, release.recipe), form, written)
+        same = sha256(written) == manifest["files"][name]["sha256"]
+    if sha256(folder / name) != manifest["files"][name]["sha256"]:
+        return Replayed(False, ("the data file was changed since it was written", *differs))
+    return Replayed(same, differs if same else ("the bytes of the data", *differs))
+
+
+def _versions(manifest: dict[str, Any]) -> tuple[str, ...]:
+    """Versions that are not those of the bundle."""
+    from .bundle import package_version
+
+    was = {"coterie": manifest.get("coterie"), **manifest.get("versions", {})}
+    now = {"coterie": __version__, "python": platform.python_version()}
+    out = []
+    for name, old in was.items():
+        new = now.get(name) or package_version(name)
+        if new != old:
+            out.append(f"{name} {old} then, {new} now")
+    return tuple(out)

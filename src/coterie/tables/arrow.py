@@ -1,0 +1,97 @@
+"""All that is asked of Arrow arrays beyond pyarrow's own functions: buffers as NumPy arrays and back, without pandas.
+
+pyarrow's own conversions import pandas wherever that is installed, which takes as long as a small job.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+
+def as_array(array: Any) -> Any:
+    """One pyarrow Array, not one of chunks; a dictionary stays one."""
+    import pyarrow as pa
+
+    if isinstance(array, pa.ChunkedArray):
+        array = (
+            array.unify_dictionaries().combine_chunks()
+            if pa.types.is_dictionary(array.type)
+            else array.combine_chunks()
+        )
+    return array
+
+
+def is_text(kind: Any) -> bool:
+    """Whether an Arrow type is one of texts."""
+    import pyarrow as pa
+
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
+
+
+def floats_of(array: Any) -> Floats:
+    """A numeric Arrow array as floats, NaN for null; without pandas, which pyarrow's own way would import."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    array = pc.cast(array, pa.float64(), safe=False)
+    values = np.frombuffer(array.buffers()[1], np.float64)[array.offset : array.offset + len(array)].copy()
+    if array.null_count:
+        values[nulls_of(array)] = np.nan
+    return values
+
+
+def nulls_of(array: Any) -> NDArray[np.bool_]:
+    """Which values are null."""
+    import pyarrow.compute as pc
+
+    return flags_of(pc.is_null(array))
+
+
+def flags_of(array: Any) -> NDArray[np.bool_]:
+    """A boolean Arrow array without nulls as NumPy's."""
+    bits = np.unpackbits(np.frombuffer(array.buffers()[1], np.uint8), bitorder="little")
+    return bits[array.offset : array.offset + len(array)].astype(bool)
+
+
+def array_of(values: NDArray[Any], missing: NDArray[np.bool_], kind: Any) -> Any:
+    """NumPy values as an Arrow array of this type, null where missing; without pandas."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    values = np.ascontiguousarray(values)
+    bits = pa.py_buffer(np.packbits(~missing, bitorder="little")) if missing.any() else None
+    plain = pa.from_numpy_dtype(values.dtype)
+    array = pa.Array.from_buffers(plain, len(values), [bits, pa.py_buffer(values)])
+    return array if plain == kind else pc.cast(array, kind)
+
+
+def texts_of(numbers: Floats, write: Callable[[float], str], kind: Any) -> Any:
+    """Numbers as text, each different one written once, null where NaN."""
+    import pyarrow as pa
+
+    missing = np.isnan(numbers)
+    values, which = np.unique(np.where(missing, 0.0, numbers), return_inverse=True)
+    names = pa.array([write(float(v)) for v in values], kind)
+    codes = array_of(which.reshape(-1).astype(np.int64), missing, pa.int64())
+    return names.take(codes)
+
+
+def arrow_table(columns: Mapping[str, NDArray[Any]]) -> Any:
+    """A pyarrow Table over the memory of NumPy columns.
+
+    pyarrow's own conversions import pandas wherever that is installed, which takes as long as a small job.
+    """
+    import pyarrow as pa
+
+    arrays = []
+    for column in columns.values():
+        values = np.ascontiguousarray(column)
+        kind = pa.from_numpy_dtype(values.dtype)
+        arrays.append(pa.Array.from_buffers(kind, len(values), [None, pa.py_buffer(values)]))
+    return pa.Table.from_arrays(arrays, names=list(columns))

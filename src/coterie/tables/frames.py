@@ -1,0 +1,229 @@
+"""Tables of any library for a release: columns as Arrow arrays one by one, and the same kind of table back.
+
+Columns that are not masked are never converted, so that whatever their type holds survives.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import CoterieError
+
+Ints = NDArray[np.int64]
+
+
+def as_frame(X: Any) -> Any:
+    """X as a narwhals frame; None where it is no frame."""
+    if isinstance(X, np.ndarray):
+        return None
+    unreadable = False
+    try:
+        frame = nw.from_native(X, pass_through=True, eager_only=True, allow_series=True)
+    except Exception:
+        unreadable = True
+    if unreadable:
+        check_names([str(c) for c in getattr(X, "column_names", getattr(X, "columns", ()))])  # the usual reason
+        raise CoterieError("X must be a table that narwhals can read.", type_of(X))
+    if hasattr(frame, "collect"):  # lazy, in whichever library
+        raise CoterieError("X must be in memory.", type_of(X), "call .collect() first.")
+    if isinstance(frame, nw.Series):
+        raise CoterieError("X must have two dimensions.", f"one column, {type_of(X)}", "call .to_frame() first.")
+    return frame if isinstance(frame, nw.DataFrame) else None
+
+
+def check_names(names: Sequence[str]) -> None:
+    """Refuse names that stand twice."""
+    twice = sorted({n for n in names if names.count(n) > 1})
+    if twice:
+        raise CoterieError("Column names must be unique.", f"{listed(twice)} more than once")
+
+
+def listed(names: Sequence[str], most: int = 5) -> str:
+    """Some names for a message, the rest counted."""
+    shown = ", ".join(f"'{n}'" for n in names[:most])
+    return shown + (f" and {len(names) - most} more" if len(names) > most else "")
+
+
+def type_of(X: Any) -> str:
+    """The type of an object for a message."""
+    return f"an object of type {type(X).__module__.split('.')[0]}.{type(X).__name__}"
+
+
+class Table(Protocol):
+    """What a release is made from."""
+
+    names: tuple[str, ...]
+    records: int
+
+    def arrow(self, name: str) -> Any:
+        """A column as a pyarrow Array."""
+
+    def build(self, names: Sequence[str], masked: Mapping[str, Any], rows: Ints) -> Any:
+        """A table of these columns and rows, some of them replaced by Arrow arrays (of the same rows)."""
+
+
+def open_table(table: Any) -> Table:
+    """A pandas, polars or pyarrow table, ready to be read column by column."""
+    frame = as_frame(table)
+    if frame is None:
+        kind = f"{type(table).__module__.split('.')[0]}.{type(table).__name__}"
+        raise CoterieError(
+            "The table must be a pandas, polars or pyarrow table, or a file.", f"an object of type {kind}"
+        )
+    check_names([str(c) for c in frame.columns])
+    if not all(isinstance(c, str) for c in frame.columns):
+        raise CoterieError("Column names must be texts.", "others", "rename the columns.")
+    if frame.implementation.is_pyarrow():
+        return ArrowTable(nw.to_native(frame))
+    return FrameTable(frame)
+
+
+def as_arrow(table: Any) -> Any:
+    """A table of any library as a pyarrow Table, to be written."""
+    frame = as_frame(table)
+    native = nw.to_native(frame)
+    return native if frame.implementation.is_pyarrow() else frame.to_arrow().replace_schema_metadata(None)
+
+
+class ArrowTable:
+    """A pyarrow Table."""
+
+    def __init__(self, table: Any) -> None:
+        check_names(table.column_names)
+        self._table = table
+        self.names = tuple(table.column_names)
+        self.records = table.num_rows
+
+    def arrow(self, name: str) -> Any:
+        """A column as one Array."""
+        from .arrow import as_array
+
+        return as_array(self._table.column(name))
+
+    def build(self, names: Sequence[str], masked: Mapping[str, Any], rows: Ints) -> Any:
+        """A new Table, without what its maker noted beside the data."""
+        import pyarrow as pa
+
+        take = pa.Array.from_buffers(pa.int64(), len(rows), [None, pa.py_buffer(np.ascontiguousarray(rows))])
+        fewer = len(rows) < self.records
+        arrays = []
+        for name in names:
+            if name in masked:
+                arrays.append(masked[name])
+            else:
+                kept = _taken(name, self.arrow(name), take)
+                arrays.append(_used_levels(kept) if fewer and pa.types.is_dictionary(kept.type) else kept)
+        return pa.Table.from_arrays(arrays, names=list(names))
+
+
+def _taken(name: str, array: Any, rows: Any) -> Any:
+    """Rows of an array; those of views of texts, which pyarrow does not take, by way of texts."""
+    import pyarrow as pa
+
+    plain = {"string_view": pa.large_string(), "binary_view": pa.large_binary()}.get(str(array.type))
+    try:
+        return array.take(rows) if plain is None else array.cast(plain).take(rows).cast(array.type)
+    except pa.ArrowNotImplementedError:
+        what = f"The column '{name}' must be of a type whose rows pyarrow can put in another order."
+        raise CoterieError(what, f"type {array.type}", "cast it, or drop it as an identifier.") from None
+
+
+def _used_levels(array: Any) -> Any:
+    """A dictionary without the levels that no record has: these could tell of records that were left out."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    used = pc.unique(array.indices.drop_null())
+    used = used.take(pc.sort_indices(used))
+    indices = pc.index_in(array.indices, used)
+    return pa.DictionaryArray.from_arrays(
+        indices.cast(array.type.index_type), array.dictionary.take(used), ordered=array.type.ordered
+    )
+
+
+class FrameTable:
+    """A DataFrame of pandas, polars or another library that narwhals knows."""
+
+    def __init__(self, frame: Any) -> None:
+        self._frame = frame
+        self.names = tuple(frame.columns)
+        self.records = len(frame)
+        index = getattr(nw.to_native(frame), "index", None)
+        if index is not None and (getattr(index, "nlevels", 1) > 1 or index.name is not None or not _counts(index)):
+            what = "A release has no index, and this one may hold something."
+            raise CoterieError(
+                what, f"an index of type {type(index).__name__}", "call .reset_index() and give it a role."
+            )
+
+    def arrow(self, name: str) -> Any:
+        """A column as one Array."""
+        from .arrow import as_array
+
+        failed = False
+        try:
+            return as_array(self._frame.get_column(name).to_arrow())
+        except Exception:  # whose own words may quote a value
+            failed = True
+        if failed:
+            kind = type(self._frame.schema[name]).__name__
+            raise CoterieError(f"The column '{name}' must hold values of one type.", f"type {kind}")
+        return None
+
+    def build(self, names: Sequence[str], masked: Mapping[str, Any], rows: Ints) -> Any:
+        """A frame of the same library, with a new index where it has one."""
+        import pyarrow as pa
+
+        kept = [n for n in names if n not in masked]
+        native = nw.to_native(self._frame.select(kept)[rows.tolist()]) if kept else None
+        if native is not None and hasattr(native, "reset_index"):
+            native = native.reset_index(drop=True)
+            native.attrs = {}
+        if len(rows) < self.records and native is not None:
+            native = _without_levels(native)
+        changed = nw.DataFrame.from_arrow(pa.table(dict(masked)), backend=self._frame.implementation)
+        columns = {n: self._as_it_was(n, changed.get_column(n), masked[n].type) for n in masked}
+        if native is None:
+            return nw.to_native(nw.from_dict(columns, backend=self._frame.implementation).select(list(names)))
+        whole = nw.from_native(native).with_columns(*columns.values())
+        return nw.to_native(whole.select(list(names)))
+
+    def _as_it_was(self, name: str, series: Any, kind: Any) -> Any:
+        """A masked column, of this Arrow type, in the type it had, where that holds the new values and nothing more."""
+        import pyarrow as pa
+
+        new, old = nw.to_native(series), nw.to_native(self._frame.get_column(name))
+        was = self._frame.schema[name]
+        if (was.is_integer() and pa.types.is_floating(kind)) or isinstance(was, nw.Object):
+            return series
+        try:
+            if isinstance(was, nw.Enum) and hasattr(new, "cast"):  # polars: the categories are its type
+                used = set(series.drop_nulls().cast(nw.String).to_list())
+                return nw.from_native(
+                    new.cast(type(old.dtype)([c for c in was.categories if c in used])), series_only=True
+                )
+            new = new.astype(old.dtype) if hasattr(new, "astype") else new.cast(old.dtype)
+        except Exception:
+            return series  # blanked cells in a type without gaps
+        if hasattr(new, "cat") and hasattr(new.cat, "remove_unused_categories"):
+            new = new.cat.remove_unused_categories()
+        return nw.from_native(new, series_only=True)
+
+
+def _counts(index: Any) -> bool:
+    """Whether an index only counts rows, or says which of them were kept."""
+    return getattr(index, "dtype", None) is not None and index.dtype.kind in "iu"
+
+
+def _without_levels(native: Any) -> Any:
+    """A pandas frame whose categories all occur."""
+    if not hasattr(native, "iloc"):
+        return native
+    for name in native.columns:
+        if hasattr(native[name], "cat"):
+            native[name] = native[name].cat.remove_unused_categories()
+    return native

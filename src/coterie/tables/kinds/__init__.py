@@ -1,0 +1,85 @@
+"""The kinds of columns: how each is read into numbers, and how numbers of it are written as it was."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ...errors import CoterieError
+from ..arrow import as_array
+from .categories import read_boolean, read_nominal, read_ordinal
+from .numbers import read_integer, read_numeric
+from .times import read_datetime
+from .typed import Typed
+
+__all__ = ["Typed", "read"]
+
+_READERS = {
+    "numeric": read_numeric,
+    "integer": read_integer,
+    "ordinal": read_ordinal,
+    "nominal": read_nominal,
+    "boolean": read_boolean,
+}
+
+
+def read(name: str, array: Any, rule: Any, decimal: str = ".", step: float | None = None) -> Typed:
+    """A column of a table, as its rule says to read it.
+
+    Parameters
+    ----------
+    name : str
+    array : pyarrow Array or ChunkedArray
+        The values; as text, where the file is one of texts.
+    rule : ColumnRule
+        Its kind, and what belongs to it.
+    decimal : str
+        The decimal mark of numbers in text.
+    step : float, optional
+        What times in text resolve, where these are some of a column's values: all are written alike.
+
+    Returns
+    -------
+    Typed
+        The column as numbers, and the way back.
+    """
+    assert rule.kind is not None
+    try:
+        plain, back = _plain(as_array(array))
+        if rule.kind == "datetime":
+            typed = read_datetime(name, plain, rule, step)
+        else:
+            typed = _READERS[rule.kind](name, plain, rule, decimal)
+        return typed._replace(write=_fitting(name, typed, back))
+    except CoterieError:
+        raise
+    except Exception:  # whose own words may quote a value
+        wrong = type(array).__name__
+    del array
+    raise CoterieError(f"The column '{name}' cannot be read as {rule.kind}.", wrong, "is its kind right?")
+
+
+def _fitting(name: str, typed: Typed, back: Any) -> Callable[[Any], Any]:
+    """The way back; numbers that the type has no room for are refused, without pyarrow's words, which may quote one."""
+
+    def write(numbers: Any) -> Any:
+        import pyarrow as pa
+
+        try:
+            array = typed.write(numbers)
+            return array if back is None else array.cast(back)
+        except pa.ArrowInvalid:
+            pass
+        what = f"What is released in '{name}' must fit the type of the column."
+        raise CoterieError(what, "larger or smaller numbers, by rounding or noise", "give the column a wider type.")
+
+    return write
+
+
+def _plain(array: Any) -> tuple[Any, Any]:
+    """A column in a type that pyarrow can count and sort, and the type to come back to; None if it is the same."""
+    import pyarrow as pa
+
+    if not getattr(pa.types, "is_string_view", lambda _: False)(array.type):  # since pyarrow 16
+        return array, None
+    return array.cast(pa.large_string()), array.type

@@ -1,0 +1,163 @@
+"""Ordinal, nominal and boolean columns: codes of categories, whose names are texts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...errors import CoterieError
+from ..arrow import array_of, nulls_of
+from ..columns import Column
+from .typed import Floats, Typed
+
+MOST = 4096  # categories of a nominal column: each is a column of the matrix that is grouped
+_BLANKS = " \t\n\v\f\r\x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000\u200b\ufeff"
+_BLANKS += "".join(map(chr, range(0x2000, 0x200B)))
+_NO = ("false", "no", "n", "f", "0", "off")
+_YES = ("true", "yes", "y", "t", "1", "on")
+
+
+def read_nominal(name: str, array: Any, rule: Any, decimal: str) -> Typed:
+    """Categories without an order."""
+    del decimal
+    texts, codes, back = _categories(array)
+    first = np.arange(len(texts))
+    if rule.role == "confidential":
+        texts, codes, first = _trimmed(texts, codes)
+    order = np.argsort(np.array(texts, dtype=object)) if texts else np.empty(0, np.int64)
+    if len(texts) > MOST and rule.role == "quasi":
+        what = f"A nominal quasi-identifier can have at most {MOST:,} categories."
+        raise CoterieError(what, f"'{name}' with {len(texts):,}", "join rare ones, or is it an identifier?")
+    return _typed(name, "nominal", [texts[i] for i in order], _renumbered(codes, order), back, first[order])
+
+
+def _trimmed(texts: list[str], codes: NDArray[np.int64]) -> tuple[list[str], NDArray[np.int64], NDArray[np.int64]]:
+    """Categories that differ in blanks around them as one, and blank ones as missing: nothing counts twice.
+
+    So does whoever checks a release. The third array holds the first old code of each category.
+    """
+    stripped = [text.strip(_BLANKS) for text in texts]
+    first: dict[str, int] = {}
+    for i, text in enumerate(stripped):
+        first.setdefault(text, i)
+    first.pop("", None)
+    place = {text: j for j, text in enumerate(first)}
+    number = np.array([*(place.get(text, -1) for text in stripped), -1], np.int64)
+    return list(first), number[codes], np.array(list(first.values()), np.int64)
+
+
+def read_ordinal(name: str, array: Any, rule: Any, decimal: str) -> Typed:
+    """Categories in the order that the rule gives."""
+    del decimal
+    texts, codes, back = _categories(array)
+    place = {text: i for i, text in enumerate(rule.order)}
+    unknown = [t for t in texts if t not in place]
+    if unknown:
+        records = int(np.isin(codes, [i for i, t in enumerate(texts) if t not in place]).sum())
+        got = f"{len(unknown)} others, in {records} records"
+        raise CoterieError(f"The order of '{name}' must name all its categories.", got, "add them where they belong.")
+    at = {text: i for i, text in enumerate(texts)}
+    numbers = np.full(len(codes), np.nan)
+    for text, i in at.items():
+        numbers[codes == i] = place[text]
+    old = np.array([at.get(text, -1) for text in rule.order])
+    return _typed(name, "ordinal", list(rule.order), numbers, back, old)
+
+
+def read_boolean(name: str, array: Any, rule: Any, decimal: str) -> Typed:
+    """Yes and no, by whichever pair of words."""
+    del rule, decimal
+    texts, codes, back = _categories(array)
+    meaning = [_meaning(text) for text in texts]
+    if None in meaning or len(set(meaning)) < len(texts):
+        hint = 'true and false, yes and no, 1 and 0; else kind = "nominal".'
+        raise CoterieError(
+            f"The column '{name}' must hold two values, for yes and no.", f"{len(texts)} categories", hint
+        )
+    no = next((t for t, m in zip(texts, meaning, strict=True) if m is False), "false")
+    yes = next((t for t, m in zip(texts, meaning, strict=True) if m is True), "true")
+    numbers = np.full(len(codes), np.nan)
+    for i, m in enumerate(meaning):
+        numbers[codes == i] = float(bool(m))
+    old = np.array([texts.index(t) if t in texts else -1 for t in (no, yes)])
+    return _typed(name, "boolean", [no, yes], numbers, back, old)
+
+
+def _meaning(text: str) -> bool | None:
+    word = text.strip().lower()
+    return False if word in _NO else True if word in _YES else None
+
+
+def _categories(array: Any) -> tuple[list[str], NDArray[np.int64], Any]:
+    """The categories as texts, the code of each record (-1: missing), and the categories as they were."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if pa.types.is_floating(array.type):
+        array = pc.if_else(pc.is_nan(array), pa.scalar(None, array.type), array)
+    encoded = array if pa.types.is_dictionary(array.type) else array.dictionary_encode()
+    used = (
+        encoded.indices.drop_null().unique().sort()
+        if hasattr(pa.Array, "sort")
+        else encoded.indices.drop_null().unique()
+    )
+    values = encoded.dictionary
+    missing = nulls_of(encoded.indices)
+    indices = pc.fill_null(pc.cast(encoded.indices, pa.int64()), -1)
+    codes = np.frombuffer(indices.buffers()[1], np.int64)[indices.offset : indices.offset + len(indices)].copy()
+    codes[missing] = -1
+    kept = np.array(used.to_pylist(), np.int64)
+    number = np.full(len(values) + 1, -1)
+    number[kept] = np.arange(len(kept))
+    back = values.take(pa.array(kept.tolist(), pa.int64()))
+    texts = [_text(v) for v in back.to_pylist()]
+    if len(set(texts)) < len(texts):
+        raise CoterieError("Categories must differ as texts.", "some that do not")
+    return texts, number[codes], _Back(back, array.type)
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    return str(value)
+
+
+class _Back:
+    """The categories as they were, to write codes with."""
+
+    def __init__(self, values: Any, kind: Any) -> None:
+        self.values, self.kind = values, kind
+
+    def write(self, old: NDArray[np.int64]) -> Any:
+        """The values of these codes (-1: missing); a dictionary holds those that occur, and no others."""
+        import pyarrow as pa
+
+        missing = old < 0
+        if not pa.types.is_dictionary(self.kind):
+            return self.values.take(array_of(np.where(missing, 0, old), missing, pa.int64()))
+        used = np.unique(old[~missing])
+        codes = np.searchsorted(used, np.where(missing, used[0] if len(used) else 0, old))
+        indices = array_of(codes.astype(np.int64), missing, self.kind.index_type)
+        return pa.DictionaryArray.from_arrays(
+            indices, self.values.take(pa.array(used.tolist(), pa.int64())), ordered=self.kind.ordered
+        )
+
+
+def _renumbered(codes: NDArray[np.int64], order: NDArray[np.int64]) -> Floats:
+    place = np.empty(len(order) + 1)
+    place[order] = np.arange(len(order))
+    place[-1] = np.nan
+    return place[codes]
+
+
+def _typed(name: str, kind: str, texts: list[str], numbers: Floats, back: _Back, old: NDArray[np.int64]) -> Typed:
+    def write(new: Floats) -> Any:
+        missing = np.isnan(new)
+        codes = np.where(missing, 0, new).astype(np.int64)
+        return back.write(np.where(missing, -1, old[codes]) if len(old) else np.full(len(new), -1))
+
+    return Typed(Column(name, kind, numbers, tuple(texts)), 1.0, write)
