@@ -6,12 +6,12 @@ import math
 
 import numpy as np
 import pytest
-from coterie.microaggregation.numeric_table.columns import Column
 from hypothesis import given
 from hypothesis import strategies as st
 
 from coterie.measures.intervals import rank_intervals, sd_intervals
 from coterie.measures.linkage import distance_linkage
+from coterie.tables.columns import Column
 
 NAN = math.nan
 

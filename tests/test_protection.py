@@ -8,7 +8,6 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from coterie.microaggregation.numeric_table.columns import Column
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -18,6 +17,7 @@ from coterie.protection.encoding import encode_columns
 from coterie.protection.missing import blanked, patterns_of
 from coterie.protection.noise import decimals_of
 from coterie.protection.strata import merge_small, refuse_small, strata_of
+from coterie.tables.columns import Column
 
 NAN = float("nan")
 

@@ -9,7 +9,6 @@ import re
 import numpy as np
 import pyarrow as pa
 import pytest
-from coterie.microaggregation.numeric_table.columns import KINDS, Column
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -18,6 +17,7 @@ from coterie.errors import CoterieError
 from coterie.measures import risk
 from coterie.measures.measure import measure
 from coterie.measures.risk import Scenario
+from coterie.tables.columns import KINDS, Column
 from coterie.verification import verify
 
 NAN = math.nan

@@ -6,7 +6,6 @@ import math
 
 import numpy as np
 import pytest
-from coterie.microaggregation.numeric_table.columns import Column
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -14,6 +13,7 @@ from coterie.measures import loss, utility
 from coterie.measures.histogram import histogram, round_edges
 from coterie.measures.propensity import propensity
 from coterie.measures.scale import gram, product
+from coterie.tables.columns import Column
 
 NAN = math.nan
 
