@@ -159,6 +159,23 @@ def mdav_star(X, k):
     return labels_of(groups, len(X))
 
 
+def merge_small_strata(sizes, sums, k):
+    """For each stratum the one it ends in: the smallest below k joins the one whose centroid is nearest, again."""
+    sizes, sums = list(sizes), [list(row) for row in sums]
+    into, alive = list(range(len(sizes))), [s for s in range(len(sizes)) if sizes[s] > 0]
+    while len(alive) > 1:
+        a = min(alive, key=lambda s: (sizes[s], s))
+        if sizes[a] >= k:
+            break
+        alive.remove(a)
+        centres = {s: [x / sizes[s] for x in sums[s]] for s in [a, *alive]}
+        b = min(alive, key=lambda s: (d2(centres[s], centres[a]), s))
+        sums[b] = [x + y for x, y in zip(sums[b], sums[a], strict=True)]
+        sizes[b] += sizes[a]
+        into = [b if s == a else s for s in into]
+    return into
+
+
 def components(n, edges):
     """The connected parts of a graph on vertices 0..n-1, each in order, by their lowest vertex."""
     part = list(range(n))

@@ -131,7 +131,7 @@ ALLOWED = {
         "protection",
         "algorithms",
         "errors",
-        "kernels.exact_sum",
+        "kernels",
         "measures",
         "microaggregation",
         "progress",

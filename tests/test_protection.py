@@ -11,12 +11,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import reference
 from coterie.errors import PromiseError
 from coterie.protection.centres import centre_of_groups, medoids
 from coterie.protection.encoding import encode_columns
 from coterie.protection.missing import blanked, patterns_of
 from coterie.protection.noise import decimals_of
-from coterie.protection.strata import merge_small, refuse_small, strata_of
+from coterie.protection.strata import merge_small, merge_small_strata, refuse_small, sparse_sums, strata_of
 from coterie.tables.columns import Column
 
 NAN = float("nan")
@@ -165,6 +166,41 @@ def test_merged_strata_have_k_records_and_stay_whole(labels, k):
     large = np.flatnonzero(np.bincount(strata) >= k)
     if len(large) == strata.max() + 1:
         assert len(set(merged)) == len(large)
+
+
+few_values = st.sampled_from([0.0, 0.0, 0.0, -0.0, 1.0, -1.0, 0.1, 0.3, np.sqrt(0.5)])
+strata_sums = st.tuples(st.integers(1, 12), st.integers(1, 5)).flatmap(
+    lambda shape: st.tuples(
+        st.lists(st.integers(0, 6), min_size=shape[0], max_size=shape[0]),
+        st.lists(st.lists(few_values, min_size=shape[1], max_size=shape[1]), min_size=shape[0], max_size=shape[0]),
+        st.integers(2, 12),
+    )
+)
+
+
+@given(strata_sums)
+def test_merged_as_by_the_literal_rule(case):
+    """Few values, so that sizes and distances tie, and sums cancel."""
+    sizes, centres, k = case
+    sums = np.array(centres) * np.array(sizes)[:, None]
+    assert merge_small_strata(np.array(sizes), sums, k).tolist() == reference.merge_small_strata(sizes, sums, k)
+
+
+@pytest.mark.parametrize("k", [3, 30])
+def test_many_nominal_strata_merge_as_by_the_literal_rule(k):
+    """Every stratum is a category; rows outgrow their room many times."""
+    rng = np.random.default_rng(k)
+    strata = np.concatenate([np.arange(60), rng.integers(0, 60, 200)])
+    sizes = np.bincount(strata)
+    numbers = np.array([np.bincount(strata, rng.normal(size=260)) for _ in range(2)]).T
+    sums = np.hstack([numbers, np.diag(sizes * np.sqrt(0.5))])
+    expected = reference.merge_small_strata(sizes.tolist(), sums, k)
+    assert merge_small_strata(sizes, sums, k).tolist() == expected
+    stratum, at = np.nonzero(sums)
+    shuffled = rng.permutation(len(at))
+    stratum, at = stratum[shuffled], at[shuffled]
+    sparse = sparse_sums(stratum, at, sums[stratum, at], 60)
+    assert merge_small_strata(sizes, sparse, k).tolist() == expected
 
 
 patterns = st.integers(2, 4).flatmap(
