@@ -15,7 +15,7 @@ import reference
 from coterie.errors import PromiseError
 from coterie.protection.centres import centre_of_groups, medoids
 from coterie.protection.encoding import encode_columns
-from coterie.protection.missing import blanked, patterns_of
+from coterie.protection.missing import blanked, patterns_of, plan_blanking
 from coterie.protection.noise import decimals_of
 from coterie.protection.strata import merge_small, merge_small_strata, refuse_small, sparse_sums, strata_of
 from coterie.tables.columns import Column
@@ -263,6 +263,43 @@ def blanked_literally(gaps, X, k):
     for pattern, members in rows.items():
         out[members] = pattern
     return out
+
+
+@given(patterns)
+def test_a_pattern_below_k_holds_whole_original_patterns(case):
+    """So the mean of its records is known from counts and sums of the patterns."""
+    k, gaps = case
+    kinds = sorted(set(gaps))
+    sizes = [gaps.count(pattern) for pattern in kinds]
+    plan = plan_blanking(np.array(kinds), np.array(sizes), k)
+    assert plan.patterns[: len(kinds)].tolist() == [list(pattern) for pattern in kinds]
+    assert len({tuple(pattern) for pattern in plan.patterns.tolist()}) == len(plan.patterns)
+    held = [[i] for i in range(len(kinds))] + [[] for _ in plan.patterns[len(kinds) :]]  # None: part of a pattern
+    sizes += [0] * (len(plan.patterns) - len(kinds))
+    for move in plan.moves:
+        assert None not in held[move.small]
+        assert 0 < sizes[move.small] < k
+        own, its = held[move.small], held[move.lender]
+        size = sizes[move.small]
+        lent = [None] if move.divides else its if move.kept == 0 else []
+        assert sizes[move.lender] == move.lent + move.kept
+        held[move.small], sizes[move.small] = [], 0
+        held[move.lender], sizes[move.lender] = [None] if move.divides else its if move.kept else [], move.kept
+        held[move.union] = held[move.union] + own + lent
+        sizes[move.union] += size + move.lent
+    assert all(size == 0 or size >= k for size in sizes)
+
+
+@given(patterns, st.integers(0, 70))
+def test_gaps_of_many_columns(case, columns):
+    """More columns than bits in a word: those between the first and the others are never missing."""
+    k, gaps = case
+    missing = np.zeros((len(gaps), columns + 3), bool)
+    missing[:, [0, -2, -1]] = gaps
+    X = np.random.default_rng(len(gaps)).integers(0, 3, size=(len(gaps), 2)).astype(float)  # equally near ones
+    out = blanked(missing, X, k)
+    np.testing.assert_array_equal(out[:, [0, -2, -1]], blanked_literally(gaps, X, k))
+    assert not out[:, 1:-2].any()
 
 
 def test_few_cells_are_blanked():

@@ -1,10 +1,15 @@
 """Missing values as values of their own: records are told apart by which of their values are missing.
 
 A group is all missing or none in a column. Where too few records have the same gaps, as few further cells as possible
-are blanked, so that each pattern of gaps has at least k records.
+are blanked, so that each pattern of gaps has at least k records. Which patterns are joined depends only on how many
+records each has (`plan_blanking`); the values only decide which records one lends to another (`apply_blanking`).
 """
 
 from __future__ import annotations
+
+import heapq
+from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,92 +20,185 @@ Ints = NDArray[np.int64]
 
 
 def patterns_of(missing: Flags) -> Ints:
-    """The pattern of gaps of each record, numbered from 0 on."""
+    """The pattern of gaps of each record, numbered from 0 on, present before missing, column by column."""
     if missing.shape[1] == 0:
         return np.zeros(len(missing), np.int64)
-    return np.unique(np.packbits(missing, axis=1), axis=0, return_inverse=True)[1].reshape(-1).astype(np.int64)
+    keys = _words(missing)
+    if keys.shape[1] == 1:
+        return np.unique(keys[:, 0], return_inverse=True)[1].reshape(-1).astype(np.int64)
+    return np.unique(keys, axis=0, return_inverse=True)[1].reshape(-1).astype(np.int64)
+
+
+class Move(NamedTuple):
+    """One step of a plan: the records of `small`, and some of those of `lender`, get the gaps of both, `union`.
+
+    The three are numbers of patterns. No record is lent where the lender has all gaps of the small one, which is then
+    the union; where some are lent and some kept, those nearest to the mean of the small pattern's records are lent.
+    """
+
+    small: int
+    lender: int
+    lent: int
+    kept: int
+    union: int
+
+    @property
+    def divides(self) -> bool:
+        """Whether the records that are lent have to be chosen."""
+        return self.lent > 0 and self.kept > 0
+
+
+class Blanking(NamedTuple):
+    """Moves after which every pattern has at least k records, if there are so many.
+
+    `patterns` are those that the plan was made for, by their numbers, and then the unions that are none of them.
+    """
+
+    patterns: Flags
+    moves: list[Move]
+
+
+def plan_blanking(patterns: Flags, sizes: Ints, k: int) -> Blanking:
+    """How patterns of gaps are joined until each has at least k records, from the number of records of each.
+
+    While a pattern has too few, the smallest is joined with another in the way that blanks the fewest cells: it moves
+    to a pattern that has its gaps and more; or another lends it as many of its records as it needs, and keeps k; or
+    both become one. Ties go to the pattern that comes first, present before missing, column by column.
+
+    A pattern with fewer than k records holds all records of some original patterns, and no others. So the mean of its
+    records follows from the counts and sums of the original patterns. Proof: it holds at the start. A pattern that is
+    divided keeps at least k records, and those it lends make up k with those of the small one: neither part is ever
+    below k. All other patterns move whole, and a pattern that is joined from several is below k only if all of them
+    were. No pattern loses records in another way, so none that has k falls below k, unless it is gone altogether.
+
+    Parameters
+    ----------
+    patterns : ndarray of shape (m, p)
+        Which values are missing; all different.
+    sizes : ndarray of shape (m,)
+        The number of records of each.
+    k : int
+        The fewest records of a pattern.
+    """
+    from ..kernels.bits import cheapest_partner
+
+    state = _State(patterns, sizes)
+    queue = [(int(n), *state.words[i].tolist(), i) for i, n in enumerate(sizes.tolist()) if 0 < n < k]
+    heapq.heapify(queue)
+    moves = []
+    while queue and len(state.alive) > 1:
+        size, *_, a = heapq.heappop(queue)
+        if state.sizes[a] != size:  # joined since
+            continue
+        b, lent = cheapest_partner(state.words, state.sizes, state.alive, a, k)
+        kept = int(state.sizes[b]) - lent
+        union = state.place_of_union(a, b)
+        moves.append(Move(a, b, lent, kept, union))
+        state.put(a, 0)
+        state.put(b, kept)
+        state.put(union, int(state.sizes[union]) + size + lent)
+        if state.sizes[union] < k:
+            heapq.heappush(queue, (int(state.sizes[union]), *state.words[union].tolist(), union))
+    return Blanking(state.patterns(patterns.shape[1]), moves)
+
+
+class _State:
+    """The patterns as bits, with room for unions, and how many records each has by now."""
+
+    def __init__(self, patterns: Flags, sizes: Ints) -> None:
+        self.words = _words(patterns)
+        self.sizes = sizes.astype(np.int64)
+        self._alive = np.flatnonzero(sizes)
+        self._spot = {i: spot for spot, i in enumerate(self._alive.tolist())}
+        self._count = len(sizes)
+        self._place = {row.tobytes(): i for i, row in enumerate(self.words)}
+
+    @property
+    def alive(self) -> Ints:
+        """The patterns that have records, in any order."""
+        return self._alive[: len(self._spot)]
+
+    def place_of_union(self, a: int, b: int) -> int:
+        """The number of the pattern with the gaps of both: a new one, if there is none."""
+        union = self.words[a] | self.words[b]
+        i = self._place.setdefault(union.tobytes(), self._count)
+        if i == self._count:
+            self._count += 1
+            if i == len(self.sizes):
+                self.words = np.concatenate([self.words, np.zeros_like(self.words)])
+                self.sizes = np.concatenate([self.sizes, np.zeros_like(self.sizes)])
+            self.words[i] = union
+        return i
+
+    def put(self, i: int, size: int) -> None:
+        """Let a pattern have this many records."""
+        if size == 0:
+            last = int(self.alive[-1])
+            spot = self._spot.pop(i)
+            self._alive[spot] = last
+            if last != i:
+                self._spot[last] = spot
+        elif self.sizes[i] == 0:  # a move takes the small pattern away first: there is room
+            spot = self._spot[i] = len(self._spot)
+            self._alive[spot] = i
+        self.sizes[i] = size
+
+    def patterns(self, p: int) -> Flags:
+        """All patterns by their numbers."""
+        octets = self.words[: self._count].astype(">u8").view(np.uint8)
+        return np.unpackbits(octets, axis=1, count=p).astype(bool)
+
+
+def _words(patterns: Flags) -> NDArray[np.uint64]:
+    """Rows of flags as words of 64 bits, which sort as the rows do."""
+    m, p = patterns.shape
+    octets = np.zeros((m, 8 * max(-(-p // 64), 1)), np.uint8)
+    octets[:, : -(-p // 8)] = np.packbits(patterns, axis=1)
+    return octets.view(">u8").astype(np.uint64)
+
+
+def apply_blanking(plan: Blanking, rows: Sequence[Ints], X: Floats) -> list[Ints]:
+    """The records of every pattern of a plan once its moves are made, in ascending order.
+
+    `rows` are those of each pattern that the plan was made for, as rows of X, in ascending order.
+    """
+    held = [[part] for part in rows] + [[] for _ in range(len(plan.patterns) - len(rows))]
+    for move in plan.moves:
+        own, its = held[move.small], held[move.lender]
+        lent: list[Ints] = []
+        if move.divides:
+            lent, its = _divided(X, _joined(own), _joined(its), move.lent)
+        elif move.kept == 0:
+            lent, its = its, []
+        held[move.small], held[move.lender] = [], its
+        held[move.union] = held[move.union] + own + lent
+    return [_joined(parts) for parts in held]
+
+
+def _joined(parts: list[Ints]) -> Ints:
+    if len(parts) == 1:
+        return parts[0]
+    return np.sort(np.concatenate([np.empty(0, np.int64), *parts]))
+
+
+def _divided(X: Floats, rows: Ints, others: Ints, lent: int) -> tuple[list[Ints], list[Ints]]:
+    """The others that are lent, nearest to the mean of the rows, and those that are kept; ties go to the lowest row."""
+    distance = np.square(X[others] - X[rows].mean(axis=0)).sum(axis=1)
+    farthest = np.partition(distance, lent - 1)[lent - 1]
+    chosen = distance < farthest
+    as_far = np.flatnonzero(distance == farthest)
+    chosen[as_far[: lent - np.count_nonzero(chosen)]] = True
+    return [others[chosen]], [others[~chosen]]
 
 
 def blanked(missing: Flags, X: Floats, k: int) -> Flags:
-    """Which cells are missing once every pattern of gaps has at least k records (there are at least k in all).
-
-    While a pattern has too few, the smallest is joined with another in the way that blanks the fewest cells: it moves
-    to a pattern that has its gaps and more; or another lends it as many of its records as it needs, those nearest in X,
-    and keeps k; or both become one. Of equally good ways the first counts.
-    """
-    found = _Patterns(missing)
-    while len(found) > 1:
-        a = found.smallest()
-        if len(found.rows[a]) >= k:
-            break
-        b, lent = found.way(a, k)
-        own, its = found.rows[a], found.rows[b]
-        if lent < len(its):
-            its = _nearest(X, own, its)
-        union = found.gaps[a] | found.gaps[b]
-        found.put(found.gaps[a], np.empty(0, np.int64))
-        found.put(found.gaps[b], np.sort(its[lent:]))
-        found.put(union, np.sort(np.concatenate([found.at(union), own, its[:lent]])))
+    """Which cells are missing once every pattern of gaps has at least k records (there are at least k in all)."""
+    pattern = patterns_of(missing)
+    order = np.argsort(pattern, kind="stable")
+    sizes = np.bincount(pattern)
+    rows = np.split(order, np.cumsum(sizes)[:-1])
+    plan = plan_blanking(missing[[part[0] for part in rows]], sizes, k)
     out = np.empty_like(missing)
-    for gaps, members in zip(found.gaps, found.rows, strict=True):
+    for gaps, members in zip(plan.patterns, apply_blanking(plan, rows, X), strict=True):
         out[members] = gaps
     return out
-
-
-class _Patterns:
-    """The patterns of gaps, and the records of each. Those without records stay, and don't count."""
-
-    def __init__(self, missing: Flags) -> None:
-        pattern = patterns_of(missing)
-        order = np.argsort(pattern, kind="stable")
-        self.rows = np.split(order, np.cumsum(np.bincount(pattern))[:-1])
-        self.gaps = missing[[part[0] for part in self.rows]]
-        self._sizes = np.array([len(part) for part in self.rows])
-        self._keys = [_key(gaps) for gaps in self.gaps]  # numbers in the order of patterns: present before missing
-        self._place = {key: i for i, key in enumerate(self._keys)}
-
-    def __len__(self) -> int:
-        return int(np.count_nonzero(self._sizes))
-
-    def at(self, gaps: Flags) -> Ints:
-        """The records of a pattern."""
-        i = self._place.get(_key(gaps))
-        return np.empty(0, np.int64) if i is None else self.rows[i]
-
-    def put(self, gaps: Flags, rows: Ints) -> None:
-        """Let a pattern have these records."""
-        key = _key(gaps)
-        i = self._place.setdefault(key, len(self._keys))
-        if i == len(self._keys):
-            self._keys.append(key)
-            self.rows.append(rows)
-            self.gaps = np.vstack([self.gaps, gaps])
-            self._sizes = np.append(self._sizes, 0)
-        self.rows[i], self._sizes[i] = rows, len(rows)
-
-    def smallest(self) -> int:
-        """The pattern with the fewest records, of several the first."""
-        fewest = self._sizes[self._sizes > 0].min()
-        return min(np.flatnonzero(self._sizes == fewest).tolist(), key=self._keys.__getitem__)
-
-    def way(self, a: int, k: int) -> tuple[int, int]:
-        """The other pattern that a is joined with, and how many of its records come along: what blanks fewest cells."""
-        others = np.flatnonzero(self._sizes)
-        others = others[others != a]
-        sizes, need = self._sizes[others], k - self._sizes[a]
-        own = (self.gaps[others] & ~self.gaps[a]).sum(axis=1)  # cells of a record of a
-        its = (~self.gaps[others] & self.gaps[a]).sum(axis=1)
-        lent = np.stack([np.where(its == 0, 0, sizes), np.where(sizes - need >= k, need, sizes)])
-        cells = self._sizes[a] * own + lent * its
-        ways = np.argwhere(cells == cells.min()).tolist()
-        return min(((int(others[j]), int(lent[i, j])) for i, j in ways), key=lambda way: (self._keys[way[0]], way[1]))
-
-
-def _key(gaps: Flags) -> int:
-    return int.from_bytes(np.packbits(gaps).tobytes(), "big")
-
-
-def _nearest(X: Floats, rows: Ints, others: Ints) -> Ints:
-    """The others, those nearest to the mean of the rows first."""
-    distance = np.square(X[others] - X[rows].mean(axis=0)).sum(axis=1)
-    return others[np.argsort(distance, kind="stable")]
