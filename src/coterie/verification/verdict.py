@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from typing import Any
+from warnings import warn
 
 
 @dataclass(frozen=True)
@@ -43,10 +44,28 @@ class Check:
     ok: bool
     sizes: Mapping[int, int]
 
-    def facts(self) -> dict[str, Any]:
-        """All of it, for JSON."""
-        told = {**self.__dict__, "columns": list(self.columns)}
-        return told | {"sizes": {str(size): number for size, number in self.sizes.items()}}
+    def as_dict(self) -> dict[str, Any]:
+        """All of it, as JSON has it."""
+        shown = {**self.__dict__, "columns": list(self.columns)}
+        return shown | {"sizes": {str(size): number for size, number in self.sizes.items()}}
+
+
+@dataclass(frozen=True)
+class VerdictFacts:
+    """What a verdict says. For one version it can also be called, and read by key, as the dictionary it was."""
+
+    ok: bool
+    records: int
+    checks: tuple[Check, ...]
+
+    def __call__(self) -> dict[str, Any]:
+        """The facts as JSON has them."""
+        return {"ok": self.ok, "records": self.records, "checks": [check.as_dict() for check in self.checks]}
+
+    def __getitem__(self, key: str) -> Any:
+        value = self()[key]
+        warn(f'["{key}"] is deprecated: use .{key}.', DeprecationWarning, stacklevel=2)
+        return value
 
 
 @dataclass(frozen=True)
@@ -70,9 +89,10 @@ class Verdict:
     def __bool__(self) -> bool:
         return self.ok
 
-    def facts(self) -> dict[str, Any]:
-        """All of it, for JSON."""
-        return {"ok": self.ok, "records": self.records, "checks": [check.facts() for check in self.checks]}
+    @property
+    def facts(self) -> VerdictFacts:
+        """What it says, with types. `facts()` gives a dictionary, as it did in version 0.1."""
+        return VerdictFacts(self.ok, self.records, self.checks)
 
     @property
     def headline(self) -> str:

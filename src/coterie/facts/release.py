@@ -1,0 +1,99 @@
+"""The facts of a release: what went in, what came out, how groups were formed, what was lost and what is checked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from ..verification.verdict import VerdictFacts
+from .compat import Keyed
+from .measures import Measures
+from .settings import Settings
+
+
+@dataclass(frozen=True)
+class InputFacts(Keyed):
+    """The table as it was given."""
+
+    name: str | None  # of the file
+    records: int
+    columns: int
+
+
+@dataclass(frozen=True)
+class OutputFacts(Keyed):
+    """The table as it is released."""
+
+    name: str | None  # of the file, once it is written
+    records: int
+    columns: int
+    suppressed: int  # records left out
+    blanked: int  # values set to missing
+    shuffled: bool
+
+
+@dataclass(frozen=True)
+class ColumnFacts(Keyed):
+    """A column, and what is released of it."""
+
+    name: str
+    role: str
+    kind: str | None
+    released: str  # "mean", "mode", "as it was", "dropped" and so on
+    within: bool  # whether it makes strata
+    missing_before: int | None  # None where nobody counted
+    missing_after: int | None
+
+
+@dataclass(frozen=True)
+class BoundFacts(Keyed, old={"loss": "loss_percent", "gap": "gap_percent"}):
+    """A lower bound on what any groups of at least k lose."""
+
+    sse: float
+    loss_percent: float
+    gap_percent: float | None  # 100 (reached / bound - 1); None if the bound is 0
+    kind: str  # what proves it; kinds of several strata are separated by ", "
+    sentence: str
+
+
+@dataclass(frozen=True)
+class GroupingFacts(Keyed, old={"loss": "loss_percent", "loss_weighted": "loss_weighted_percent"}):
+    """How the records were grouped by some quasi-identifiers, and what that cost."""
+
+    name: str  # of the scenarios
+    quasi: tuple[str, ...]
+    k: int
+    method: str
+    params: Mapping[str, Any]
+    groups: int
+    sizes: Mapping[int, int]  # how many groups there are of each size
+    sse: float
+    sst: float
+    loss_percent: float  # 100 sse / sst
+    loss_weighted_percent: float | None
+    constant_records: int  # in groups in which a confidential column has one value at most
+    bound: BoundFacts | None
+
+
+@dataclass(frozen=True)
+class ReleaseFacts(Keyed):
+    """All that there is to say of a release, without a record's value. It holds risk and seed: it is internal."""
+
+    coterie: str  # the version
+    created: str  # ISO date
+    engine: str
+    recipe: Mapping[str, Any]
+    input: InputFacts
+    output: OutputFacts
+    columns: tuple[ColumnFacts, ...]
+    groupings: tuple[GroupingFacts, ...]
+    measures: Measures
+    notes: tuple[str, ...]
+    verdict: VerdictFacts | None
+
+    @cached_property
+    def settings(self) -> Settings:
+        """What reports name of the recipe."""
+        return Settings.of(self.recipe)

@@ -1,0 +1,45 @@
+"""What reports name of a recipe."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The settings of a recipe that matter to a reader of the release: no seed, no file, no order of categories."""
+
+    centre: str
+    within: tuple[str, ...]  # columns that make strata
+    small_strata: str
+    missing: str  # the policy for missing values
+    small_missing: str
+    weights: str | None  # the column
+    guard: str
+    rules: Mapping[str, Mapping[str, float]]  # decimals, l, entropy, t, noise of columns, where set
+
+    @classmethod
+    def of(cls, recipe: Mapping[str, Any]) -> Settings:
+        """Read a recipe as `Recipe.as_dict` gives it, which leaves defaults out."""
+        strata, missing = _section(recipe, "strata", "within"), _section(recipe, "missing", "policy")
+        return cls(
+            centre=recipe.get("centre", "mean"),
+            within=tuple(strata.get("within", ())),
+            small_strata=strata.get("small", "refuse"),
+            missing=missing.get("policy", "refuse"),
+            small_missing=missing.get("small", "refuse"),
+            weights=_section(recipe, "weights", "column").get("column"),
+            guard=_section(recipe, "guard", "rule").get("rule", "merge"),
+            rules={name: {key: rule[key] for key in _RULES if key in rule} for name, rule in recipe["columns"].items()},
+        )
+
+
+_RULES = ("decimals", "l", "entropy", "t", "noise")
+
+
+def _section(recipe: Mapping[str, Any], name: str, first: str) -> Mapping[str, Any]:
+    """A section, which may be given by its first option alone: missing = "group"."""
+    given = recipe.get(name, {})
+    return given if isinstance(given, Mapping) else {first: given}
