@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from .release.checking import verify
     from .release.compare import compare
     from .release.drafting import draft_recipe
-    from .release.pipeline import protect
+    from .release.flow import protect
     from .release.release import Release
     from .release.replay import replay
     from .release.streaming import protect_file
@@ -43,7 +43,7 @@ _HOME = {
     "draft_recipe": "release.drafting",
     "methods": "microaggregation.api",
     "microaggregate": "microaggregation.api",
-    "protect": "release.pipeline",
+    "protect": "release.flow",
     "protect_file": "release.streaming",
     "refine": "microaggregation.api",
     "replay": "release.replay",

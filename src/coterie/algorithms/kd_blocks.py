@@ -97,20 +97,22 @@ def route(X: Floats, tree: Tree) -> Ints:
     return out
 
 
-def joined(counts: Ints, k: int) -> Ints:
+def joined(counts: Ints, k: int, reached: Callable[[int, int], bool] | None = None) -> Ints:
     """A new number for each block, so that each has at least k records: those with fewer join the next one.
 
-    The last ones join the one before. Blocks with no record at all join as well.
+    `reached` says whether the blocks from one to another, as one, keep what else is asked of them; they grow until they
+    do. The last ones join those before. Blocks with no record at all join as well.
     """
-    out, number, held = np.zeros(len(counts), np.int64), 0, 0
+    keeps = reached or (lambda *_: True)
+    starts, begin, records = [0], 0, 0
     for b, count in enumerate(counts.tolist()):
-        if held >= k:
-            number, held = number + 1, 0
-        out[b] = number
-        held += count
-    if held < k and number > 0:
-        out[out == number] = number - 1
-    return out
+        records += count
+        if records >= k and keeps(begin, b) and b + 1 < len(counts):
+            begin, records = b + 1, 0
+            starts.append(begin)
+    while len(starts) > 1 and (counts[starts[-1] :].sum() < k or not keeps(starts[-1], len(counts) - 1)):
+        starts.pop()
+    return np.searchsorted(np.array(starts), np.arange(len(counts)), side="right") - 1
 
 
 def piece_count(records: int, size: int, k: int) -> int:
@@ -205,31 +207,3 @@ def sse(X: Floats, labels: Ints) -> float:
         mean = np.bincount(own, X[:, j]) / size
         total += float(np.square(X[:, j] - mean[own]).sum())
     return total
-
-
-Box = dict[int, tuple[float | None, float | None]]  # column: above the one value, at most the other
-
-
-def boxes(tree: Tree, first: int, last: int) -> list[Box]:
-    """Where the blocks from `first` to `last` lie: as few boxes as the tree has branches that hold only these."""
-    out: list[Box] = []
-
-    def low_high(node: int) -> tuple[int, int]:
-        if node < 0:
-            return -1 - node, -1 - node
-        return low_high(int(tree.left[node]))[0], low_high(int(tree.right[node]))[1]
-
-    def walk(node: int, box: Box) -> None:
-        low, high = low_high(node)
-        if high < first or low > last:
-            return
-        if first <= low and high <= last:
-            out.append(box)
-            return
-        column, value = int(tree.column[node]), float(tree.value[node])
-        above, most = box.get(column, (None, None))
-        walk(int(tree.left[node]), {**box, column: (above, value if most is None else min(most, value))})
-        walk(int(tree.right[node]), {**box, column: (value if above is None else max(above, value), most)})
-
-    walk(0 if len(tree.column) else -1, {})
-    return out

@@ -1,39 +1,65 @@
-"""Engines: where a table larger than memory lives.
+"""Engines: places where a table can be. An engine knows no method, and nothing of what a recipe asks for.
 
-An engine knows no method and no recipe. What it must do is all there is in `Engine`: say the columns and the number of
-records, give columns in the order of the records, batch by batch, and give the records that lie in some boxes. The same
-records in the same order lead to the same blocks and the same groups, whichever engine gave them. DuckDB does this for
-files (`files.py`); a cluster would do it with a filter and a sort by record number.
+What an engine must do is all there is in `Engine`: give some columns of all records, piece by piece, as often as asked;
+put the records of parts together; say where the released parts go; check what was written. The same records in the same
+order lead to the same released values on each of them.
+
+| engine | where | which tables |
+|---|---|---|
+| memory | `memory.py` | tables in memory, files that fit |
+| duckdb | `duckdb.py` | CSV and Parquet files of any size |
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple, Protocol
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Protocol
 
-Range = tuple[float | None, float | None]  # above the one, at most the other
-Box = Mapping[str, Range]
+import numpy as np
+from numpy.typing import NDArray
+
+from ..tables.records import Reading, Records
+
+Ints = NDArray[np.int64]
+
+ENGINES = ("memory", "duckdb")
 
 
-class Number(NamedTuple):
-    """How a column is read as a number: whether it is text, with which decimal mark, and what stands for a gap."""
+@dataclass(frozen=True, eq=False)
+class Chunk:
+    """The records of some parts that are there together, in their order, and the part of each."""
 
-    text: bool
-    decimal: str
-    gap: float
+    records: Records
+    part: Ints
+    parts: range
+
+
+class Router(Protocol):
+    """Says which part each record is in, by some columns."""
+
+    columns: Sequence[str]
+
+    def parts(self, records: Records) -> Ints:
+        """The part of each record, -1 for none; records come in their order."""
 
 
 class Engine(Protocol):
-    """A table that is too large to be read as a whole."""
+    """A place for a table."""
 
+    name: str
     names: tuple[str, ...]
     records: int
+    reading: Reading
 
-    def batches(self, columns: Sequence[str]) -> Iterator[Any]:
-        """These columns of all records, in their order, as pyarrow RecordBatches."""
+    def scan(self, columns: Sequence[str]) -> Iterator[Records]:
+        """These columns of all records, in their order, piece by piece."""
 
-    def select(self, columns: Sequence[str], boxes: Sequence[Box], numbers: Mapping[str, Number]) -> Any:
-        """These columns of the records that lie in any of the boxes, in their order, as a pyarrow Table."""
+    def chunks(self, columns: Sequence[str], router: Router, sizes: Sequence[int]) -> Iterator[Chunk]:
+        """The records of all parts, as many parts at a time as there is room for; `sizes` are those of the parts."""
+
+    def check_unchanged(self) -> None:
+        """Refuse if the table is not what it was when it was opened."""
 
     def close(self) -> None:
         """Let go of the table."""

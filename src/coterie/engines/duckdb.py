@@ -1,37 +1,155 @@
-"""Parquet and CSV files, read by DuckDB: scanned and filtered, never held as a whole, nothing of them written."""
+"""CSV and Parquet files of any size, read by DuckDB: scanned again and again, never held, nothing of them written.
+
+What is held for every record is the number of its part, in 2 or 4 bytes.
+"""
 
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
+import numpy as np
+from numpy.typing import NDArray
+
 from ..errors import CoterieError
-from ..formats import Format
-from . import Box, Number
+from ..formats import Format, streams
+from ..formats.base import content_hash
+from ..tables.records import Reading, Records
+from . import Chunk, Router
 
 T = TypeVar("T")
+Ints = NDArray[np.int64]
 
 _BATCH = 1 << 18
+LEAST = 256 << 20  # what Python, its libraries and compiled code take, and some
+_FOR_DUCKDB = 0.25  # of the memory beyond that
+_FOR_ROWS = 0.3
 
 
-class FileEngine:
+class DuckDBEngine:
     """A Parquet or CSV file.
 
     Parameters
     ----------
     path : Path
     format : Format
-        Of kind csv (in UTF-8) or parquet.
+        Of kind csv or parquet.
     names : sequence of str
         The columns.
+    reading : Reading
+        How columns are read.
     memory : int
-        How many bytes DuckDB may take.
+        How many bytes may be taken, about.
+    sha256 : str
+        The hash of the file, as it was when it was opened.
+    rows : int, optional
+        How many records are held at a time; else as many as the memory takes.
     """
 
+    name = "duckdb"
+
+    def __init__(
+        self,
+        path: Path,
+        format: Format,
+        names: Sequence[str],
+        reading: Reading,
+        memory: int,
+        sha256: str,
+        rows: int | None = None,
+    ) -> None:
+        if memory < 2 * LEAST:
+            raise CoterieError(f"The memory limit must be at least {2 * LEAST >> 20} MiB.", f"{memory >> 20} MiB")
+        self.names, self.reading, self.rows = tuple(names), reading, rows
+        self._path, self._memory, self._sha256 = path, memory, sha256
+        self._table = _tables(path, format, self.names, int(_FOR_DUCKDB * (memory - LEAST)))
+        self.records = self._table.count()
+
+    def close(self) -> None:
+        """Close the file."""
+        self._table.close()
+
+    def check_unchanged(self) -> None:
+        """Refuse a file that was written to, or replaced, since it was opened."""
+        if content_hash(self._path) != self._sha256:
+            raise CoterieError("The input must not change while it is read.", f"'{self._path.name}', which did")
+
+    def scan(self, columns: Sequence[str]) -> Iterator[Records]:
+        """These columns of all records, some at a time."""
+        start = 0
+        for batch in self._table.batches(list(dict.fromkeys(columns))):
+            numbers = np.arange(start, start + batch.num_rows)
+            start += batch.num_rows
+            yield Records(numbers, batch.column, self.reading)
+        if start != self.records:
+            raise CoterieError("The input must not change while it is read.", "another number of records")
+
+    def chunks(self, columns: Sequence[str], router: Router, sizes: Sequence[int]) -> Iterator[Chunk]:
+        """The records of as many parts at a time as there is room for; the file is read again for each."""
+        import pyarrow as pa
+
+        part = self._parts(router, len(sizes))
+        names = list(dict.fromkeys(columns))
+        for parts in self._ranges(sizes, names):
+            pieces, numbers, start = [], [], 0
+            for batch in self._table.batches(names):
+                own = part[start : start + batch.num_rows]
+                rows = np.flatnonzero((own >= parts.start) & (own < parts.stop))
+                if len(rows):
+                    pieces.append(batch.filter(_flags(rows, batch.num_rows)))
+                    numbers.append(rows + start)
+                start += batch.num_rows
+            table = pa.Table.from_batches(pieces)
+            which = np.concatenate(numbers)
+            if len(which) != sum(sizes[p] for p in parts):
+                raise CoterieError("The input must not change while it is read.", "another number of records")
+            yield Chunk(Records(which, table.column, self.reading), part[which].astype(np.int64), parts)
+
+    def _parts(self, router: Router, count: int) -> NDArray[Any]:
+        """The part of every record, in as few bytes as can tell them apart; the largest number is none."""
+        kind: Any = np.uint16 if count < 2**16 - 1 else np.uint32
+        out = np.empty(self.records, kind)
+        for records in self.scan(router.columns):
+            own = router.parts(records)
+            out[records.numbers[0] : records.numbers[-1] + 1] = np.where(own < 0, np.iinfo(kind).max, own)
+        return out
+
+    def _ranges(self, sizes: Sequence[int], names: Sequence[str]) -> list[range]:
+        """Parts that follow one another, as many as have at most so many records."""
+        most = self.rows or self._affordable(names)
+        self.rows = most
+        out, start, held = [], 0, 0
+        for number, size in enumerate(sizes):
+            if number > start and held + size > most:
+                out.append(range(start, number))
+                start, held = number, 0
+            held += size
+        return [*out, range(start, len(sizes))]
+
+    def _affordable(self, names: Sequence[str]) -> int:
+        """How many records may be held at a time."""
+        batch = next(iter(self._table.batches(list(names))))
+        each = 4 * batch.nbytes / max(1, batch.num_rows) + 32 * len(names) + 64
+        left = self._memory - LEAST - 4 * self.records
+        return max(1, int(_FOR_ROWS * left / each))
+
+
+def _flags(rows: Ints, length: int) -> Any:
+    """Rows as an Arrow array of booleans."""
+    import pyarrow as pa
+
+    chosen = np.zeros(length, bool)
+    chosen[rows] = True
+    return pa.Array.from_buffers(pa.bool_(), length, [None, pa.py_buffer(np.packbits(chosen, bitorder="little"))])
+
+
+class _Table:
+    """A file as DuckDB scans it."""
+
     def __init__(self, path: Path, format: Format, names: Sequence[str], memory: int) -> None:
-        self.names = tuple(names)
+        self._names = list(names)
         self._private: tempfile.TemporaryDirectory[str] | None = None
         named = path.absolute()
         if not all(sign.isalnum() or sign in "/._- " for sign in str(named)):  # DuckDB takes * and [ for patterns
@@ -39,11 +157,7 @@ class FileEngine:
             named = Path(self._private.name) / f"input{path.suffix.lower()}"
             named.symlink_to(path.absolute())
         self._connection = _connect(str(named), memory)
-        self._from = _scan(str(named), format, len(self.names))
-        self._columns = [f"f{j}" for j in range(len(self.names))]
-        ((self.records,),) = self._quietly(
-            lambda: self._connection.execute(f"SELECT count(*) FROM {self._from}").fetchall()
-        )
+        self._from = _scan(str(named), format, len(names))
 
     def close(self) -> None:
         """Close the file."""
@@ -51,51 +165,40 @@ class FileEngine:
         if self._private is not None:
             self._private.cleanup()
 
+    def count(self) -> int:
+        """How many records there are."""
+        ((records,),) = _quietly(lambda: self._connection.execute(f"SELECT count(*) FROM {self._from}").fetchall())
+        return int(records)
+
     def batches(self, columns: Sequence[str]) -> Iterator[Any]:
         """These columns of all records, in their order."""
-        yield from self._ask(columns, "")
-
-    def select(self, columns: Sequence[str], boxes: Sequence[Box], numbers: Mapping[str, Number]) -> Any:
-        """These columns of the records in any of the boxes, in their order."""
         import pyarrow as pa
 
-        inside = " OR ".join(self._inside(box, numbers) for box in boxes)
-        found = list(self._ask(columns, f"WHERE {inside}"))
-        return pa.Table.from_batches(found) if found else pa.table({name: pa.nulls(0) for name in columns})
-
-    def _inside(self, box: Box, numbers: Mapping[str, Number]) -> str:
-        conditions = []
-        for name, (above, most) in box.items():
-            value = _number(self._column(name), numbers[name])
-            conditions += [f"{value} > {_literal(above)}"] if above is not None else []
-            conditions += [f"{value} <= {_literal(most)}"] if most is not None else []
-        return f"({' AND '.join(conditions) or 'true'})"
-
-    def _column(self, name: str) -> str:
-        return self._columns[self.names.index(name)]
-
-    def _ask(self, columns: Sequence[str], where: str) -> Iterator[Any]:
-        import pyarrow as pa
-
-        wanted = ", ".join(self._column(name) for name in columns)
-        reader = self._quietly(lambda: _reader(self._connection.sql(f"SELECT {wanted} FROM {self._from} {where}")))
+        wanted = ", ".join(f"f{self._names.index(name)}" for name in columns)
+        reader = _quietly(lambda: _reader(self._connection.sql(f"SELECT {wanted} FROM {self._from}")))
         while True:
-            batch = self._quietly(lambda: next(reader, None))
+            batch = _quietly(lambda: next(reader, None))
             if batch is None:
                 return
             yield pa.RecordBatch.from_arrays(batch.columns, names=list(columns))
 
-    def _quietly(self, run: Callable[[], T]) -> T:
-        """What `run` gives. DuckDB's own words quote values, so they stay here."""
-        try:
-            return run()
-        except CoterieError:
-            raise
-        except Exception as error:
-            kind = type(error).__name__
-        raise CoterieError(
-            "The input cannot be read.", f"{kind} of DuckDB", "has every row as many fields as the first?"
-        )
+
+def _tables(path: Path, format: Format, names: Sequence[str], memory: int) -> Any:
+    """The file as DuckDB scans it, or as Arrow does where DuckDB has no such encoding."""
+    if format.kind == "csv" and (format.details["encoding"] != "utf-8" or format.details["bom"]):
+        return streams.CsvStream(path, format, names)
+    return _Table(path, format, names, memory)
+
+
+def _quietly(run: Callable[[], T]) -> T:
+    """What `run` gives. DuckDB's own words quote values, so they stay here."""
+    try:
+        return run()
+    except CoterieError:
+        raise
+    except Exception as error:
+        kind = type(error).__name__
+    raise CoterieError("The input cannot be read.", f"{kind} of DuckDB", "has every row as many fields as the first?")
 
 
 def _connect(path: str, memory: int) -> Any:
@@ -128,27 +231,13 @@ def _scan(path: str, form: Format, columns: int) -> str:
         return f"read_parquet({_text(path)}, hive_partitioning = false) AS t({named})"
     d = form.details
     types = ", ".join(f"'f{j}': 'VARCHAR'" for j in range(columns))
-    missing = "[" + ", ".join(_text(m) for m in d["missing"]) + "]"
+    # of several texts that mean missing, a column that is kept must keep which of them it has
+    missing = "[" + ", ".join(_text(m) for m in (d["missing"] if len(d["missing"]) == 1 else [])) + "]"
     quote = _text(d["quote"] or "")
     return f"""read_csv({_text(path)}, auto_detect = false, columns = {{{types}}}, header = {str(d["header"]).lower()},
         delim = {_text(d["delimiter"])}, quote = {quote}, escape = {quote}, comment = '', skip = 0, nullstr = {missing},
         allow_quoted_nulls = true, ignore_errors = false, null_padding = false, strict_mode = true, encoding = 'utf-8',
         compression = 'none', hive_partitioning = false, union_by_name = false, normalize_names = false)"""
-
-
-def _number(column: str, how: Number) -> str:
-    """A column as the number that it is read as elsewhere: correctly rounded, gaps filled."""
-    if how.text:
-        plain = column if how.decimal == "." else f"replace({column}, '{how.decimal}', '.')"
-        value = f"CAST(trim({plain}) AS DOUBLE)"
-    else:
-        value = f"CAST({column} AS DOUBLE)"
-    return f"coalesce(CASE WHEN isnan({value}) THEN NULL ELSE {value} END, {_literal(how.gap)})"
-
-
-def _literal(x: float) -> str:
-    """A double, exactly: a plain number would be a decimal."""
-    return f"'{x!r}'::DOUBLE"
 
 
 def _text(text: str) -> str:

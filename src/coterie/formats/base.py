@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import hashlib
 import os
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -113,6 +114,12 @@ def check_file(path: Path) -> None:
         raise CoterieError("The input must be a file.", f"'{path}'{missing}")
     if path.stat().st_size == 0:
         raise CoterieError("The input must not be empty.", f"'{path}' with 0 bytes")
+
+
+def content_hash(path: Path) -> str:
+    """The SHA-256 of a file."""
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def kind_of(path: Path) -> str:

@@ -17,6 +17,7 @@ from ._jit import kernel
 
 DIGITS = 69
 _BIAS = 1126  # frexp's exponent is at least -1073 and its mantissa has 53 bits: the lowest bit lands on 0
+GRID = _BIAS  # a sum is a whole number of units of 2**-GRID
 _MASK = 0xFFFFFFFF
 
 
@@ -107,3 +108,37 @@ def group_means(X: NDArray[np.float64], order: NDArray[np.int64], starts: NDArra
                 add(digits[j], X[i, j], 1)
         mean(digits, starts[g + 1] - starts[g], out[g])
     return out
+
+
+@kernel
+def _put(digits: NDArray[np.int64], value: int, position: int) -> None:
+    """Add value * 2**position, a whole number of fewer than 62 bits, to a sum whose lowest bit is 1."""
+    i, shift = position >> 5, position & 31
+    low = (value & _MASK) << shift
+    high = (value >> 32) << shift
+    digits[i] += low & _MASK
+    digits[i + 1] += (low >> 32) + (high & _MASK)
+    digits[i + 2] += high >> 32
+
+
+@kernel
+def add_moments(x: NDArray[np.float64], sums: NDArray[np.int64], squares: NDArray[np.int64]) -> None:
+    """Add the values to one sum and their squares, exactly, to another, whose grid is that of the first squared."""
+    for i in range(x.shape[0]):
+        if x[i] == 0.0:
+            continue
+        add(sums, x[i], 1)
+        fraction, exponent = math.frexp(abs(x[i]))
+        mantissa = np.int64(fraction * 9007199254740992.0)
+        high, low = mantissa >> 27, mantissa & 0x7FFFFFF
+        position = 2 * (exponent - 53 + _BIAS)
+        _put(squares, low * low, position)
+        _put(squares, 2 * high * low, position + 27)
+        _put(squares, high * high, position + 54)
+
+
+@kernel
+def add_at(digits: NDArray[np.int64], where: NDArray[np.int64], x: NDArray[np.float64]) -> None:
+    """Add every value to the sum that `where` names: digits[where[i]]."""
+    for i in range(x.shape[0]):
+        add(digits[where[i]], x[i], 1)

@@ -11,10 +11,10 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 
-def centre_of_groups(
+def centres_of_groups(
     column: Column, labels: Ints, weights: Floats | None, step: float, overall: Floats | None = None
 ) -> Floats:
-    """In place of each record, its group's centre, from the values that are present; NaN where none is.
+    """The centre of each group, from the values that are present; NaN where none is.
 
     Numbers and dates: the (weighted) mean, rounded half to even to a multiple of `step`, if that is not 0. Ordinal: the
     (weighted) median category, the lower of two. Nominal and boolean: the most frequent category; of equally frequent
@@ -29,8 +29,8 @@ def centre_of_groups(
     elif column.kind in ("nominal", "boolean"):
         centre = _modes(x, g, w, groups, overall)
     else:
-        centre = _rounded(_means(x, g, w, groups), step)
-    return centre[labels] + 0.0  # no negative zero
+        centre = rounded(_means(x, g, w, groups), step)
+    return centre + 0.0  # no negative zero
 
 
 def _means(x: Floats, g: Ints, w: Floats, groups: int) -> Floats:
@@ -49,7 +49,8 @@ def _means(x: Floats, g: Ints, w: Floats, groups: int) -> Floats:
     return out
 
 
-def _rounded(x: Floats, step: float) -> Floats:
+def rounded(x: Floats, step: float) -> Floats:
+    """Numbers rounded, half to even, to multiples of a step; as they are, if it is 0."""
     if step == 0.0:
         return x
     if step >= 1.0:
@@ -89,13 +90,12 @@ def _modes(x: Floats, g: Ints, w: Floats, groups: int, overall: Floats | None) -
 
 
 def medoids(X: Floats, labels: Ints) -> Ints:
-    """For each record, the record of its group that is nearest to the group's mean; of several the first."""
+    """For each group, the record that is nearest to the group's mean; ties go to the lowest index."""
     order = np.argsort(labels, kind="stable")
     sizes = np.bincount(labels)
     starts = np.cumsum(sizes) - sizes
     Z = X[order]
     mean = np.repeat(np.add.reduceat(Z, starts, axis=0) / sizes[:, None], sizes, axis=0)
     distance = np.round(np.square(Z - mean).sum(axis=1), 12)
-    first = np.lexsort((order, distance, labels[order]))
-    nearest: Ints = order[first][starts]
-    return nearest[labels]
+    nearest: Ints = order[np.lexsort((order, distance, labels[order]))][starts]
+    return nearest

@@ -1,247 +1,117 @@
-"""Groups that keep a recipe's promises: scenario by scenario, stratum by stratum."""
+"""The groups of a part: by the recipe's method, guarded, or by others where a confidential column stays constant."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..algorithms.kd_blocks import in_blocks, loss_at_faces
-from ..algorithms.registry import find
-from ..errors import CoterieError, PromiseError
-from ..microaggregation.api import check_blocks, groups_of
-from ..progress import done, listening
+from ..algorithms.confidential.guarded import UnreachableError, guarded_part
+from ..errors import PromiseError
+from ..kernels.watch import Watch
+from ..microaggregation.api import groups_of
 from ..recipe import Recipe
 from ..tables.columns import Column
+from .guarding import codes_of
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+Flags = NDArray[np.bool_]
 
 _OTHER_METHODS = ("mdav", "mdav*", "v-mdav", "path")  # tried, where a confidential column is constant in a group
 _OTHER_K = 2  # and so much above k
 
 
-@dataclass(frozen=True)
-class Component:
-    """Quasi-identifiers that are grouped together, and the k of their groups: scenarios that share a column."""
+class Grouped(NamedTuple):
+    """The groups of a part, what the method chose, and which records are in groups with a constant column."""
 
-    name: str
-    quasi: tuple[str, ...]
-    k: int
-
-
-@dataclass(frozen=True, eq=False)
-class Grouped:
-    """The groups of a component. X and strata are what they were made of, for measures and bounds."""
-
-    component: Component
     labels: Ints
-    X: Floats = field(repr=False)
-    strata: Ints = field(repr=False)
-    found: Mapping[str, Any]
-    constant: int  # records in groups in which a confidential column is constant
-
-
-def components(recipe: Recipe) -> list[Component]:
-    """The scenarios, joined where they share a column that is masked: k is the largest of theirs."""
-    return [
-        Component(" + ".join(names), tuple(q for q in recipe.quasi if q in columns), k)
-        for names, columns, k in recipe.joined
-    ]
+    chosen: Mapping[str, Any]
+    constant: int
 
 
 def group(
-    component: Component,
     X: Floats,
-    strata: Ints,
+    k: int,
     recipe: Recipe,
+    watch: Watch | None,
     confidential: Sequence[Column],
-    seed: int,
-    cuts: tuple[Floats, Floats] | None = None,
+    seed: Sequence[int],
 ) -> Grouped:
-    """The groups of a component: by the recipe's method, guarded; others are tried where that is asked for.
-
-    `cuts` are the columns at which blocks are cut, scaled and raw.
-    """
-
-    def attempt(method: str, k: int, params: Mapping[str, Any], refine: str) -> Grouped:
-        own = Component(component.name, component.quasi, component.k)
-        return _grouped(own, k, X, strata, recipe, confidential, seed, method, params, refine, cuts)
-
+    """The groups of a part. A release is made as its recipe says, or not at all: nothing is cut short."""
     rule = recipe.method
-    first = attempt(rule.name, component.k, rule.params, rule.refine)
+    first = _grouped(X, k, rule.name, rule.params, rule.refine, recipe, watch, confidential, seed)
     if not recipe.guard.regroup or first.constant == 0:
         return first
-    return _regrouped(first, attempt, component, strata, rule.blocks)
-
-
-def _regrouped(
-    first: Grouped, attempt: Callable[..., Grouped], component: Component, strata: Ints, blocks: int | str | None
-) -> Grouped:
-    """The first of other methods and larger k that leaves no group with a constant value, else the best of them.
-
-    A k ends it for which a stratum, or a block of at most so many records, is too small.
-    """
     best, tried = first, 1
-    for k in range(component.k, component.k + _OTHER_K + 1):
-        if np.bincount(strata).min() < k or (isinstance(blocks, int) and blocks < 2 * k):
+    for larger in range(k, k + _OTHER_K + 1):
+        if len(X) < larger:
             break
         for method in _OTHER_METHODS:
-            other = attempt(method, k, {}, "quick")
+            other = _grouped(X, larger, method, {}, "quick", recipe, watch, confidential, seed)
             tried += 1
             if other.constant < best.constant:
-                found = {**other.found, "method": method, "k": k, "tried": tried}
-                best = Grouped(component, other.labels, other.X, strata, found, other.constant)
+                best = other._replace(chosen={**other.chosen, "method": method, "k": larger, "tried": tried})
             if best.constant == 0:
                 return best
     return best
 
 
 def _grouped(
-    component: Component,
-    k: int,
     X: Floats,
-    strata: Ints,
-    recipe: Recipe,
-    confidential: Sequence[Column],
-    seed: int,
-    method: str,
-    params: Mapping[str, Any],
-    refine: str,
-    cuts: tuple[Floats, Floats] | None,
-) -> Grouped:
-    """Groups inside every stratum, then guarded."""
-    if recipe.guard.rule == "merge":
-        labels, found = _in_strata(X, strata, seed, _solver(k, method, params, refine, block_size(recipe, k), cuts))
-    else:
-        labels, found = None, {}
-    guards = guards_of(recipe, confidential)
-    if guards:
-        from ..algorithms.confidential.guarded import guarded
-
-        before = 0 if labels is None else int(labels.max()) + 1
-        rule: Any = recipe.guard.rule
-        start = labels
-        labels = _kept(lambda: guarded(X, k, start, guards, rule, strata=strata, split=recipe.guard.split))
-        found = {**found, "guard": recipe.guard.rule}
-        if before:
-            found["merged"] = before - int(labels.max()) - 1
-    assert labels is not None
-    return Grouped(component, labels, X, strata, found, constant_records(labels, confidential))
-
-
-def _kept(form: Callable[[], Ints]) -> Ints:
-    """What `form` gives; that the guards are out of reach means that the promise cannot be kept."""
-    try:
-        return form()
-    except CoterieError as error:
-        what, got, hint = error.what, error.got, error.hint
-    raise PromiseError(what, got, hint)
-
-
-def block_size(recipe: Recipe, k: int) -> int | None:
-    """The most records in a block, if there are to be blocks."""
-    return check_blocks(recipe.method.blocks, None, k, find(recipe.method.name))
-
-
-Solver = Callable[[Floats, Ints, list[int]], tuple[Ints, Mapping[str, Any]]]
-
-
-def _solver(
     k: int,
     method: str,
     params: Mapping[str, Any],
     refine: str,
-    size: int | None,
-    cuts: tuple[Floats, Floats] | None,
-) -> Solver:
-    """What groups the records of a stratum: as a whole, or in blocks, each with a generator of its own."""
-
-    def whole(X: Floats, rows: Ints, seed: list[int]) -> tuple[Ints, Mapping[str, Any]]:
-        del rows
-        return grouped_part(X, k, method, params, refine, seed)
-
-    def in_parts(X: Floats, rows: Ints, seed: list[int]) -> tuple[Ints, Mapping[str, Any]]:
-        assert cuts is not None
-        assert size is not None
-
-        def solve(Z: Floats, b: int) -> Ints:
-            with listening(None):
-                return grouped_part(Z, k, method, params, refine, [*seed, b])[0]
-
-        found = in_blocks(X, k, solve, size=size, cuts=(cuts[0][rows], cuts[1][rows]), done=done)
-        told = {**params, "blocks": len(found.parts), "block_size": max(map(len, found.parts))}
-        return found.labels, told | (loss_at_faces(X, found, solve) if len(found.parts) > 1 else {})
-
-    return whole if size is None else in_parts
-
-
-def grouped_part(
-    X: Floats, k: int, method: str, params: Mapping[str, Any], refine: str, seed: list[int]
-) -> tuple[Ints, Mapping[str, Any]]:
-    """The groups of some records. A release is made as its recipe says, or not at all: nothing is cut short."""
-    labels, found = groups_of(X, k, method, params, refine, np.random.default_rng(seed))
-    if "cut_short" in found:
-        raise KeyboardInterrupt
-    return labels, found
-
-
-def _in_strata(X: Floats, strata: Ints, seed: int, solve: Solver) -> tuple[Ints, dict[str, Any]]:
-    """The groups of every stratum, numbered on; what was chosen, if there is but one stratum."""
-    labels = np.empty(len(X), np.int64)
-    groups, chosen = 0, {}
-    order = np.argsort(strata, kind="stable")
-    parts = np.split(order, np.cumsum(np.bincount(strata))[:-1])
-    for s, rows in enumerate(parts):
-        own, found = solve(np.ascontiguousarray(X[rows]), rows, [seed, s])
-        labels[rows] = own + groups
-        groups += int(own.max()) + 1
+    recipe: Recipe,
+    watch: Watch | None,
+    confidential: Sequence[Column],
+    seed: Sequence[int],
+) -> Grouped:
+    labels: Ints | None = None
+    chosen: dict[str, Any] = {}
+    if recipe.guard.rule == "merge":
+        labels, found = groups_of(X, k, method, params, refine, np.random.default_rng(list(seed)))
+        if "cut_short" in found:
+            raise KeyboardInterrupt
         chosen = dict(found)
-    return labels, chosen if len(parts) == 1 else {"strata": len(parts)}
+    if watch is not None:
+        before = 0 if labels is None else int(labels.max()) + 1
+        labels = guarded_part(X, k, labels, watch, recipe.guard.rule, recipe.guard.split)
+        chosen["guard"] = recipe.guard.rule
+        if before:
+            chosen["merged"] = before - int(labels.max()) - 1
+    assert labels is not None
+    return Grouped(labels, chosen, int(np.count_nonzero(constant_records(labels, confidential))))
 
 
-def guards_of(recipe: Recipe, confidential: Sequence[Column]) -> list[Any]:
-    """What must hold of the confidential columns in every group."""
-    guarded = [c for c in confidential if recipe.columns[c.name].guarded]
-    if not guarded:
-        return []
-    from ..algorithms.confidential.guards import Guard
-
-    guards = []
-    for column in guarded:
-        rule = recipe.columns[column.name]
-        if rule.t is not None and column.is_ordered and column.missing.any():
-            what = f"t-closeness of the ordered column '{column.name}' needs all its values."
-            raise PromiseError(what, f"{int(column.missing.sum())} missing", "drop these records, or use l.")
-        guards.append(Guard(column.name, codes_of(column), column.is_ordered, rule.l, rule.entropy, rule.t))
-    return guards
+def unreachable(error: UnreachableError, recipe: Recipe, names: Sequence[str], parts: int) -> PromiseError:
+    """What to say where all records of a part as one group don't meet a guard: no partition of it does."""
+    name = names[error.args[0][0]]
+    rule = recipe.columns[name]
+    asked = ", ".join(f"{n} = {v}" for n, v in (("l", rule.l), ("entropy", rule.entropy), ("t", rule.t)) if v)
+    what = f"The guard of '{name}' ({asked}) must be within reach."
+    if parts == 1:
+        return PromiseError(what, "all records as one group don't meet it", "ask for less.")
+    got = f"one of {parts:,} strata, patterns of missing values or blocks, as one group, doesn't meet it"
+    return PromiseError(what, got, "ask for less, or use fewer strata.")
 
 
-def codes_of(column: Column) -> Ints:
-    """The different values numbered in order; -1 where missing."""
-    codes = np.full(len(column.numbers), -1)
-    there = ~column.missing
-    codes[there] = np.unique(column.numbers[there], return_inverse=True)[1].reshape(-1)
-    return codes
-
-
-def constant_records(labels: Ints, confidential: Sequence[Column]) -> int:
-    """How many records are in groups in which some confidential column has one value at most."""
+def constant_records(labels: Ints, confidential: Sequence[Column]) -> Flags:
+    """Which records are in groups in which some confidential column has one value at most."""
     exposed = np.zeros(len(labels), bool)
     for column in confidential:
-        exposed |= constant_in(labels, column)
-    return int(exposed.sum())
+        exposed |= constant_groups(labels, column)[labels]
+    return exposed
 
 
-def constant_in(labels: Ints, column: Column) -> NDArray[np.bool_]:
-    """Which records are in a group in which the column has one value at most; missing ones don't count, as for l."""
+def constant_groups(labels: Ints, column: Column) -> Flags:
+    """Which groups have one value at most in a column; missing ones don't count, as for l."""
     groups = int(labels.max()) + 1
     values, there = codes_of(column), ~column.missing
     low, high = np.full(groups, np.iinfo(np.int64).max), np.full(groups, -1)
     np.minimum.at(low, labels[there], values[there])
     np.maximum.at(high, labels[there], values[there])
-    flags: NDArray[np.bool_] = (low >= high)[labels]
-    return flags
+    return np.asarray(low >= high)

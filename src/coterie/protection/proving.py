@@ -1,42 +1,47 @@
-"""How far from the best possible the groups of a release are: the strata's lower bounds, added up."""
+"""How far from the best possible the groups of a part can be: a lower bound on what any groups of it lose."""
 
 from __future__ import annotations
 
 import math
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..algorithms.limits import Limits
 from ..algorithms.optimal.lower_bound import lower_bound
-from ..measures.loss import distortion, diversity, percent
-from .grouping import Grouped
+from ..facts.release import BoundFacts
+from ..measures.loss import percent
+from ..tables.columns import Column
+from .encoding import encode_columns
+from .scales import Scale
+
+Ints = NDArray[np.int64]
 
 
-def losses(found: Grouped) -> dict[str, Any]:
-    """SSE and SST of the encoded quasi-identifiers, and the loss in percent."""
-    sse, sst = distortion(found.X, found.labels, "mean"), diversity(found.X, "mean")
-    return {"sse": sse, "sst": sst, "loss": percent(sse, sst)}
+class ProvenPart(NamedTuple):
+    """A lower bound on the SSE of all groups of at least k in a part, and what proves it. Guards can only raise it."""
+
+    sse: float
+    kind: str
 
 
-def bound_of(found: Grouped, effort: str) -> dict[str, Any]:
-    """A lower bound on the SSE of all groups of at least k that cross no stratum; guards can only make it larger."""
-    parts, kinds = [], set()
-    order = np.argsort(found.strata, kind="stable")
-    for rows in np.split(order, np.cumsum(np.bincount(found.strata))[:-1]):
-        X = np.ascontiguousarray(found.X[rows])
-        labels = np.unique(found.labels[rows], return_inverse=True)[1].reshape(-1)
-        proven = lower_bound(X, found.component.k, effort=effort, labels=labels, limits=Limits(None))
-        parts.append(proven.sse)
-        kinds.add(proven.kind)
-    sums = losses(found)
-    sse = min(math.fsum(parts), sums["sse"])
-    gap = 100.0 * (sums["sse"] / sse - 1.0) if sse > 0 else None
-    least = percent(sse, sums["sst"])
+def prove(columns: Sequence[Column], scales: Mapping[str, Scale], k: int, labels: Ints, effort: str) -> ProvenPart:
+    """A lower bound for a part whose records are in these groups."""
+    X = encode_columns(columns, scales)
+    proven = lower_bound(np.ascontiguousarray(X), k, effort=effort, labels=labels, limits=Limits(None))
+    return ProvenPart(proven.sse, proven.kind)
+
+
+def bound_facts(proven: Sequence[ProvenPart], k: int, sse: float, sst: float, within: str) -> BoundFacts:
+    """The bounds of all parts together; `within` says what no group may cross."""
+    least = min(math.fsum(part.sse for part in proven), sse)
+    gap = 100.0 * (sse / least - 1.0) if least > 0 else None
     more = f", at most {gap:.2g} % more" if gap is not None else ""
-    within = " that cross no stratum" if len(parts) > 1 else ""
     sentence = (
-        f"No groups of at least {found.component.k}{within} lose less than {least:.4g} %; these lose "
-        f"{sums['loss']:.4g} %{more}."
+        f"No groups of at least {k}{within} lose less than {percent(least, sst):.4g} %; these lose "
+        f"{percent(sse, sst):.4g} %{more}."
     )
-    return {"sse": sse, "loss": least, "gap": gap, "kind": ", ".join(sorted(kinds)), "sentence": sentence}
+    kinds = ", ".join(sorted({part.kind for part in proven}))
+    return BoundFacts(least, percent(least, sst), gap, kinds, sentence)

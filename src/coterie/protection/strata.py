@@ -3,37 +3,13 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import PromiseError
-from ..tables.columns import Column
-
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-
-
-def strata_of(columns: Sequence[Column], n: int) -> Ints:
-    """The stratum of each record: equal values in all of these columns, missing being a value; numbered from 0."""
-    out = np.zeros(n, np.int64)
-    for column in columns:
-        values = np.where(column.missing, np.inf, column.numbers)
-        _, code = np.unique(values, return_inverse=True)
-        _, out = np.unique(out * (int(code.max()) + 1) + code.reshape(-1), return_inverse=True)
-        out = out.reshape(-1)
-    return out
-
-
-def refuse_small(strata: Ints, k: int, what: str, hint: str) -> None:
-    """Refuse where a stratum has fewer than k records."""
-    sizes = np.bincount(strata)
-    small = sizes[(sizes > 0) & (sizes < k)]
-    if len(small):
-        got = f"{len(small)} of {np.count_nonzero(sizes)} with fewer than k = {k}, {small.sum()} records in all"
-        raise PromiseError(what, got, hint)
 
 
 class SparseSums(NamedTuple):
@@ -149,19 +125,3 @@ class _Rows:
         self._sums = np.concatenate([self._sums[kept], np.zeros(more)])
         self._means = np.concatenate([self._means[kept], np.zeros(more)])
         self._starts, self._end = starts, len(kept)
-
-
-def merge_small(X: Floats, strata: Ints, k: int) -> Ints:
-    """Merge strata of fewer than k records, as `merge_small_strata` does; the new stratum of each record.
-
-    X holds all quasi-identifiers, the columns of strata too.
-    """
-    sizes = np.bincount(strata)
-    entries = []
-    for j in range(X.shape[1]):
-        total = np.bincount(strata, X[:, j])
-        here = np.flatnonzero(total)
-        entries.append((here, np.full(len(here), j), total[here]))
-    stratum, column, value = (np.concatenate(part) for part in zip(*entries, strict=True))
-    into = merge_small_strata(sizes, sparse_sums(stratum, column, value, len(sizes)), k)
-    return np.unique(into[strata], return_inverse=True)[1].reshape(-1)

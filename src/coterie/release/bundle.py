@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,36 +12,25 @@ from typing import TYPE_CHECKING, Any
 from .. import progress as progress_
 from .._version import __version__
 from ..errors import CoterieError, PromiseError
-from ..formats import Format, default_format, with_labels_in_use
+from ..facts.release import ReleaseFacts
+from ..formats import Format, content_hash, default_format, with_labels_in_use
 from ..formats import write as write_file
+from ..formats.streams import writing
 from ..recipe import Recipe
 from .checking import as_json, claims_of, dialect_of, sealed
+from .flow import planned, released
 from .place import check_place, into_place, staging, write_private
-from .source import sha256
+from .source import rules_of
 from .spreadsheets import as_written
+from .tally import Tally
+from .writing import columns_written, piece_of
 
 if TYPE_CHECKING:
     from .release import Release
 
 AUDIENCE = {"report.html": "public", "verify.json": "public"}  # and the data; the rest is internal
 _VERSIONS = ("numpy", "numba", "highspy", "pyarrow", "duckdb", "narwhals")
-
-
-def write_bundle(release: Release, folder: Path, force: bool, format: str | None, progress: bool) -> dict[str, Any]:
-    """Write the bundle beside its place, check the bytes of the data, and move it there. Give what it says."""
-    folder = folder.absolute()
-    check_place(folder, force)
-    kind, suffix = _format(release, format)
-    with staging(folder) as stage:
-        data = stage / f"data{suffix}"
-        with progress_.bar(progress, "writing"):
-            table = as_written(release.data, release._format, kind, release.recipe)
-            kind = with_labels_in_use(table, kind, release.recipe.quasi)
-            write_file(table, kind, data)
-        written = Written(data, kind, table.column_names, release.recipe, release._story.input_sha256)
-        facts = finish(written, lambda: release.facts, progress)
-        into_place(stage, folder, force, {data.name, *AUDIENCE})
-    return facts
+_SUFFIX = {"csv": ".csv", "parquet": ".parquet", "feather": ".feather"}
 
 
 @dataclass(frozen=True)
@@ -51,85 +40,137 @@ class Written:
     data: Path
     kind: Format
     names: list[str]
-    recipe: Recipe
-    input_sha256: str | None
-    memory: int | None = None  # the most bytes that may be taken
-    streamed: int | None = None  # how many records a part had, where it was written part by part
+    rows: int | None = None  # how many records were held at a time, where it was written part by part
 
 
-def finish(written: Written, tell: Callable[[], dict[str, Any]], progress: bool) -> dict[str, Any]:
-    """Check the bytes of the data, and write all other files beside them. Give the facts, with the verdict."""
+def write_bundle(
+    release: Release, folder: Path, force: bool, format: str | None, progress: bool, rows: int | None = None
+) -> None:
+    """Write the bundle beside its place, check the bytes of the data, and move it there."""
+    check_place(folder, force)
+    with staging(folder) as stage:
+        if release.engine == "memory":
+            written = _write_whole(release, stage, format, progress)
+        else:
+            written = _write_parts(release, stage, format, progress, rows)
+        _finish(release, written, progress)
+        into_place(stage, folder, force, {written.data.name, *AUDIENCE})
+    if release.engine != "memory":
+        release.data = folder / written.data.name
+
+
+def _write_whole(release: Release, stage: Path, format: str | None, progress: bool) -> Written:
+    kind, suffix = _format(release, format)
+    data = stage / f"data{suffix}"
+    with progress_.bar(progress, "writing"):
+        table = as_written(release.data, release._source.format, kind, release.recipe)
+        kind = with_labels_in_use(table, kind, release.recipe.quasi)
+        write_file(table, kind, data)
+    return Written(data, kind, table.column_names)
+
+
+def _write_parts(release: Release, stage: Path, format: str | None, progress: bool, rows: int | None) -> Written:
+    kind, suffix = _format(release, format)
+    data = stage / f"data{suffix}"
+    with writing(kind, data) as writer:
+        rows = make_in_parts(release, writer.write, rows, progress)
+    return Written(data, kind, columns_written(release._source.names, release.recipe), rows)
+
+
+def make_in_parts(release: Release, write: Callable[[Any], None], rows: int | None, progress: bool) -> int | None:
+    """Do the work part by part, and give each released piece to `write`; how many records were held at a time."""
+    source, recipe = release._source, release.recipe
+    engine: Any = source.engine(release.engine, rules_of(recipe), rows)
+    try:
+        with progress_.bar(progress, "protecting"):
+            survey, plan = planned(engine, recipe)
+            tally = Tally(plan, all_there=False)
+            names = columns_written(source.names, recipe)
+            for part in released(engine, plan, tally):
+                write(piece_of(part, names, recipe, source.is_text))
+            engine.check_unchanged()
+        release._survey, release._tally = survey, tally
+        for name in ("facts", "measures"):
+            release.__dict__.pop(name, None)
+        return int(engine.rows) if engine.rows else None
+    finally:
+        engine.close()
+
+
+def _finish(release: Release, written: Written, progress: bool) -> None:
+    """Check the bytes of the data, and write all other files beside them."""
     stage, data = written.data.parent, written.data
+    limit = release._source.memory if release.engine != "memory" else None
     with progress_.bar(progress, "verifying what was written"):
-        verdict = _verified(written)
+        release.verdict = _verified(written, release.recipe, limit)
     with progress_.bar(progress, "measuring"):
-        facts = {**tell(), "verdict": verdict.facts()}
-        facts["output"] = {**facts["output"], "name": data.name}
-    write_private(stage / "recipe.toml", written.recipe.dumps())
-    write_private(stage / "verify.json", as_json(verdict.facts()))
+        facts = replace(release.facts, verdict=release.verdict.facts())
+        facts = replace(facts, output=replace(facts.output, name=data.name))
+    # what is said from now on is said of the file that was written, and of the check of its bytes
+    release.__dict__["facts"] = facts
+    write_private(stage / "recipe.toml", release.recipe.dumps())
+    write_private(stage / "verify.json", as_json(release.verdict.facts()))
     _write_reports(stage, facts)
-    write_private(stage / "manifest.json", sealed(_manifest(written, facts)))
-    return facts
-
-
-_SUFFIX = {"csv": ".csv", "parquet": ".parquet", "feather": ".feather"}
+    write_private(stage / "manifest.json", sealed(_manifest(release, written, facts)))
 
 
 def _format(release: Release, wanted: str | None) -> tuple[Format, str]:
     """How the data are written, and how the file's name ends."""
-    own = release._format
+    own, suffix = release._source.format, release._source.suffix
     if wanted is not None and wanted not in _SUFFIX:
         raise CoterieError(f"'format' must be one of {', '.join(_SUFFIX)}.", f"'{wanted}'")
-    if own is not None and (wanted is None or release._suffix == _SUFFIX[wanted]):
+    if own is not None and (wanted is None or suffix == _SUFFIX[wanted]):
         rules = release.recipe.columns
         own = own.keep(n for n, rule in rules.items() if rule.role != "identifier")
         own = own.as_it_was(n for n, r in rules.items() if r.role != "quasi" and r.noise is None)
         if own.kind == "sas7bdat":  # which nobody but SAS writes; its transport files keep labels and formats, too
             return Format("xport", {**own.details, "version": 8}), ".xpt"
-        return own, release._suffix
+        return own, suffix
     if own is not None:
         raise CoterieError("A file is released in its own format.", f"'{wanted}'", "leave the format out.")
     wanted = wanted or "parquet"
     return default_format(wanted), _SUFFIX[wanted]
 
 
-def _verified(written: Written) -> Any:
+def _verified(written: Written, recipe: Recipe, memory: int | None) -> Any:
     """The verdict on the bytes that go out."""
     from ..verification import verify_claims
 
-    claims = claims_of(written.recipe, written.kind.details)
+    claims = claims_of(recipe, written.kind.details)
     dialect = dialect_of(written.kind.as_dict(), written.names)
-    verdict = verify_claims(written.data, claims, dialect, memory=written.memory and written.memory // 2)
+    verdict = verify_claims(written.data, claims, dialect, memory=memory and memory // 2)
     if not verdict.ok:
         hint = "this is a bug in Coterie, or in the writer of the format: please report it. Nothing was written."
         raise PromiseError("The written file must keep the promises.", str(verdict), hint)
     return verdict
 
 
-def _write_reports(stage: Path, facts: dict[str, Any]) -> None:
+def _write_reports(stage: Path, facts: ReleaseFacts) -> None:
     from ..report.html import render_internal, render_public
 
     write_private(stage / "report.html", render_public(facts))
     write_private(stage / "internal.html", render_internal(facts))
 
 
-def _manifest(written: Written, facts: dict[str, Any]) -> dict[str, Any]:
+def _manifest(release: Release, written: Written, facts: ReleaseFacts) -> dict[str, Any]:
     files = {}
     for path in sorted(written.data.parent.iterdir()):
         audience = "public" if path == written.data else AUDIENCE.get(path.name, "internal")
-        files[path.name] = {"sha256": sha256(path), "bytes": path.stat().st_size, "audience": audience}
+        files[path.name] = {"sha256": content_hash(path), "bytes": path.stat().st_size, "audience": audience}
+    source = release._source
     return {
         "coterie": __version__,
-        "created": facts["created"],
+        "created": facts.created,
         "versions": {"python": platform.python_version(), **{n: v for n in _VERSIONS if (v := package_version(n))}},
-        "input": {**facts["input"], "sha256": written.input_sha256},
-        "output": facts["output"],
+        "input": {**vars(facts.input), "sha256": source.sha256},
+        "output": dict(vars(facts.output)),
         "names": written.names,
         "format": written.kind.as_dict(),
-        "streamed": written.streamed,
-        "memory": written.memory,
+        "engine": release.engine,
+        "streamed": written.rows,
+        "memory": source.memory if release.engine != "memory" else None,
         "files": files,
-        "verified": facts["verdict"]["ok"],
+        "verified": bool(facts.verdict is not None and facts.verdict.ok),
     }
 
 

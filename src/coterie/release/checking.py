@@ -9,12 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import CoterieError, PromiseError
-from ..formats import detect, harmless, kind_of
+from ..formats import content_hash, detect, harmless, kind_of
 from ..recipe import Recipe
 from ..verification import Claims, Guard, Scenario, Verdict, verify_claims
 from ..verification import verify as verify_file
 from ..verification.claims import listed
-from .source import sha256
 
 _OF_SYSTEMS = (".DS_Store", "Thumbs.db", "desktop.ini")  # who looks at a folder leaves them, and sees nothing of them
 
@@ -60,7 +59,7 @@ def verify(
 
 def _verify_by_recipe(release: Any, given: Any) -> Verdict:
     """Check a file or a table on what a recipe promises; the file is read as the recipe says, or as it looks."""
-    from .pipeline import as_recipe
+    from .flow import as_recipe
 
     recipe = as_recipe(given)
     if not isinstance(release, (str, Path)) or kind_of(Path(release)) != "csv":
@@ -84,7 +83,7 @@ def verify_bundle(folder: Path) -> Verdict:
         path = folder / name
         if path.is_symlink() or not path.is_file():
             raise PromiseError("A bundle must hold the files of its manifest.", f"no '{name}' in '{folder}'")
-        if sha256(path) != facts["sha256"]:
+        if content_hash(path) != facts["sha256"]:
             raise PromiseError(changed, f"'{name}', which was changed")
     known = {*manifest["files"], "manifest.json", *_OF_SYSTEMS}
     others = sorted(path.name for path in folder.iterdir() if path.name not in known)

@@ -82,7 +82,7 @@ def compare(
     PromiseError
         If no candidate is possible.
     """
-    from .pipeline import protect
+    from .flow import protect
 
     chosen = recipe_to_look(table, recipe, quasi, confidential, None if recipe is not None else 5, options)
     if chosen.scenarios:

@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from .._version import __version__
-from ..formats import Format
+from ..formats import Format, content_hash
 from ..formats import write as write_file
+from ..formats.streams import writing
 from ..recipe import Recipe
 from ..verification.reading import private_folder
 from .checking import data_name, read_manifest
-from .source import sha256
 from .spreadsheets import as_written
 
 _OTHER_INPUT, _OTHER_RECIPE = "the input is another file", "the recipe was changed"
@@ -52,31 +52,30 @@ def replay(folder: str | Path, table: Any, *, progress: bool = False) -> Replaye
     progress : bool
         Whether to show how far it is.
     """
-    from .pipeline import protect
+    from .bundle import make_in_parts
+    from .flow import protect
 
     folder = Path(folder)
     manifest = read_manifest(folder)
     name = data_name(manifest)
     differs = _versions(manifest)
     wanted = manifest["input"].get("sha256")
-    if isinstance(table, (str, Path)) and wanted is not None and sha256(Path(table)) != wanted:
+    if isinstance(table, (str, Path)) and wanted is not None and content_hash(Path(table)) != wanted:
         return Replayed(False, (_OTHER_INPUT, *differs))
-    if sha256(folder / "recipe.toml") != manifest["files"]["recipe.toml"]["sha256"]:
+    if content_hash(folder / "recipe.toml") != manifest["files"]["recipe.toml"]["sha256"]:
         return Replayed(False, (_OTHER_RECIPE, *differs))
     recipe = Recipe.load(folder / "recipe.toml")
     with private_folder() as private:
-        if manifest.get("streamed"):
-            from .streaming import protect_file
-
-            rows, limit = manifest["streamed"], manifest["memory"]
-            again = protect_file(table, recipe, Path(private) / "bundle", memory=limit, progress=progress, rows=rows)
-            written = again.folder / name
+        engine = "duckdb" if manifest.get("streamed") else "memory"
+        release = protect(table, recipe, engine=engine, memory=manifest.get("memory"), progress=progress)
+        form, written = Format.from_dict(manifest["format"]), Path(private) / name
+        if engine == "memory":
+            write_file(as_written(release.data, release._source.format, form, release.recipe), form, written)
         else:
-            release = protect(table, recipe, progress=progress)
-            form, written = Format.from_dict(manifest["format"]), Path(private) / name
-            write_file(as_written(release.data, release._format, form, release.recipe), form, written)
-        same = sha256(written) == manifest["files"][name]["sha256"]
-    if sha256(folder / name) != manifest["files"][name]["sha256"]:
+            with writing(form, written) as writer:
+                make_in_parts(release, writer.write, manifest["streamed"], progress)
+        same = content_hash(written) == manifest["files"][name]["sha256"]
+    if content_hash(folder / name) != manifest["files"][name]["sha256"]:
         return Replayed(False, ("the data file was changed since it was written", *differs))
     return Replayed(same, differs if same else ("the bytes of the data", *differs))
 

@@ -1,29 +1,119 @@
-"""Where a release begins: a table in memory or a file, with what is known of it."""
+"""Where everything begins: a table or a file, opened, hashed and read once, and handed to all who need it."""
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from ..engines import ENGINES, Engine
+from ..engines.memory import MemoryEngine
 from ..errors import CoterieError
-from ..formats import Format, without_user_missing
+from ..formats import Format, content_hash, kind_of, without_user_missing
 from ..formats import read as read_file
+from ..formats.base import attempt, check_file
+from ..formats.streams import peek
+from ..recipe import ColumnRule, Recipe
 from ..tables.frames import Table, open_table
+from ..tables.records import Reading, without_texts
+from .memory_limit import bytes_of, default_limit
+
+_TIMES = 12  # the bytes that protecting takes in memory, for each byte of a CSV file or value of 8 bytes
 
 
-@dataclass(frozen=True)
-class Opened:
-    """The table, and what is known of the file it comes from."""
+class Source:
+    """A table in memory or a file. It is opened once; what is read of it stays for whoever asks next.
 
-    table: Table
-    name: str | None = None
-    format: Format | None = None
-    suffix: str = ".parquet"
-    sha256: str | None = None
-    as_numbers: Table | None = None  # the same without the codes that mean missing
+    Attributes
+    ----------
+    path : Path or None
+    options : mapping
+        How the file is read, where that was said.
+    memory : int
+        The most bytes that may be taken, about.
+    """
+
+    def __init__(self, table: Any, options: Mapping[str, Any], memory: int | str | None = None) -> None:
+        self.options = dict(options)
+        self.limited = memory is not None
+        self.memory = default_limit() if memory is None else bytes_of(memory)
+        self.path = Path(table) if isinstance(table, (str, Path)) else None
+        self._engines: dict[tuple[Any, ...], Engine] = {}
+        if self.path is None:
+            self._open_table(table)
+            return
+        kind_of(self.path)
+        check_file(self.path)
+        self._state = _state_of(self.path)
+        self.sha256: str | None = _hash(self.path)
+
+    def _open_table(self, table: Any) -> None:
+        if self.options:
+            what = "How a file is read can't be said of a table in memory."
+            raise CoterieError(what, ", ".join(self.options), "leave these options out.")
+        opened = open_table(table)
+        if opened.records == 0:
+            raise CoterieError("The table must hold records.", "0")
+        self.sha256 = None
+        self._read = (opened, None, None)
+
+    @property
+    def name(self) -> str | None:
+        """The name of the file."""
+        return None if self.path is None else self.path.name
+
+    @property
+    def suffix(self) -> str:
+        """How the file's name ends."""
+        return ".parquet" if self.path is None else self.path.suffix.lower()
+
+    @cached_property
+    def fits(self) -> bool:
+        """Whether protecting it in memory stays within the limit, by what the file's size tells."""
+        return self.path is None or needed(self.path) <= self.memory
+
+    @cached_property
+    def _peeked(self) -> tuple[Format, list[str]]:
+        assert self.path is not None
+        return peek(self.path, self.options)
+
+    @cached_property
+    def _read(self) -> tuple[Table, Format | None, Table | None]:
+        """The whole table, its format, and the same without codes that mean missing, where these are kept."""
+        assert self.path is not None
+        several = self._several_missing
+        read = read_file(self.path, {**self.options, "missing": []} if several else self.options)
+        form, numbers = read.format, None
+        if several:  # columns that are kept keep each its own
+            form = Format(form.kind, {**form.details, "missing": list(several)})
+        elif form.kind in ("spss", "stata"):
+            numbers = open_table(without_user_missing(read.table, form))
+        if _state_of(self.path) != self._state:
+            raise CoterieError("The input must not change while it is read.", f"'{self.path.name}', which did")
+        return open_table(read.table), form, numbers
+
+    @property
+    def _several_missing(self) -> tuple[str, ...]:
+        """The texts that mean missing, if there are several."""
+        given = self.options.get("missing", ())
+        several = isinstance(given, (list, tuple)) and len(given) > 1 and all(isinstance(m, str) for m in given)
+        return tuple(given) if several else ()
+
+    @property
+    def table(self) -> Table:
+        """The whole table."""
+        return self._read[0]
+
+    @property
+    def format(self) -> Format | None:
+        """How the file is written; None for a table in memory."""
+        return self._read[1] if self.path is None or self.fits else self._peeked[0]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The columns."""
+        return self.table.names if self.path is None or self.fits else tuple(self._peeked[1])
 
     @property
     def details(self) -> Mapping[str, Any]:
@@ -31,58 +121,99 @@ class Opened:
         return {} if self.format is None else self.format.details
 
     @property
-    def decimal(self) -> str:
-        """The decimal mark of numbers in text."""
-        return str(self.details.get("decimal") or ".")
-
-    @property
     def is_text(self) -> bool:
         """Whether it is a file of texts, which spreadsheets open."""
         return self.format is not None and self.format.kind == "csv"
 
     def arrow(self, name: str) -> Any:
-        """A column to calculate with."""
-        return (self.as_numbers or self.table).arrow(name)
+        """A column of the whole table, to calculate with: what means missing is."""
+        array = (self._read[2] or self._read[0]).arrow(name)
+        return without_texts(array, self._several_missing) if self._several_missing else array
+
+    @property
+    def decimal(self) -> str:
+        """The decimal mark of numbers in text."""
+        return str(self.details.get("decimal") or ".")
+
+    def choose(self, engine: str | None) -> str:
+        """The engine: the one that was asked for, if the table can be there, or by size."""
+        if engine is not None and engine not in ENGINES:
+            raise CoterieError(f"'engine' must be one of {', '.join(ENGINES)}.", f"'{engine}'")
+        if engine == "duckdb" and self.path is None:
+            raise CoterieError("The engine duckdb is for files.", "a table in memory", "use engine memory.")
+        return engine or ("memory" if self.fits else "duckdb")
+
+    def engine(self, name: str, rules: Mapping[str, Any], rows: int | None = None) -> Engine:
+        """The table in an engine. In memory, columns that were read for one recipe are there for the next."""
+        if name == "duckdb":
+            from ..engines.duckdb import DuckDBEngine
+
+            assert self.path is not None
+            assert self.sha256 is not None
+            form, names = self._peeked
+            reading = Reading(rules, str(form.details.get("decimal") or "."), self._several_missing)
+            return DuckDBEngine(self.path, form, names, reading, self.memory, self.sha256, rows)
+        return MemoryEngine(self.names, self.table.records, self.arrow, Reading(rules, self.decimal), self._typed)
+
+    @cached_property
+    def _typed(self) -> dict[Any, Any]:
+        """Columns of the whole table as they were read, by name and rule."""
+        return {}
 
 
-def open_source(table: Any, options: Mapping[str, Any]) -> Opened:
-    """Open a table or a file; `options` are those of the file."""
-    if isinstance(table, (str, Path)):
-        return _open_file(Path(table), options)
-    if options:
-        what = "[file] says how a file is read, and this is a table in memory."
-        raise CoterieError(what, ", ".join(options), "leave these options out.")
-    opened = open_table(table)
-    if opened.records == 0:
-        raise CoterieError("The table must hold records.", "0")
-    return Opened(opened)
+def open_source(table: Any, read: Mapping[str, Any] | None = None, *, memory: int | str | None = None) -> Source:
+    """Open a table or a file once, to draft, assess, compare and protect it.
+
+    Parameters
+    ----------
+    table : DataFrame, pyarrow Table, path or Source
+        A Source is given back as it is.
+    read : mapping, optional
+        How a file is read, where that cannot be told from it: delimiter, encoding, decimal, missing and so on.
+    memory : int or str, optional
+        The most bytes that may be taken, about, such as "2GB". Files that need more are read part by part.
+    """
+    if isinstance(table, Source):
+        if (read and dict(read) != table.options) or (memory is not None and bytes_of(memory) != table.memory):
+            raise CoterieError("A source that is open can't be read in another way.", "other options", "open it anew.")
+        return table
+    return Source(table, read or {}, memory)
 
 
-def _open_file(path: Path, options: Mapping[str, Any]) -> Opened:
-    was = _state(path)
-    read = read_file(path, options)
-    plain, numbers = read.table, None
-    if read.format.kind in ("spss", "stata"):
-        numbers = open_table(without_user_missing(plain, read.format))
-    elif len(read.format.details.get("missing", ())) > 1:  # columns that are kept keep each their own
-        numbers = open_table(plain)
-        plain = read_file(path, {**options, "missing": []}).table
-    digest = sha256(path)
-    if _state(path) != was:
-        raise CoterieError("The input must not change while it is read.", f"'{path.name}', which did")
-    return Opened(open_table(plain), read.name, read.format, path.suffix.lower(), digest, numbers)
+def rules_of(recipe: Recipe) -> dict[str, ColumnRule]:
+    """The columns that are read as numbers, and how: quasi-identifiers, confidential columns and weights."""
+    rules = {name: rule for name, rule in recipe.columns.items() if rule.role in ("quasi", "confidential")}
+    if recipe.weights is not None:
+        rules[recipe.weights.column] = ColumnRule(role="other", kind="numeric")
+    return rules
 
 
-def _state(path: Path) -> tuple[int, ...] | None:
+def needed(path: Path) -> int:
+    """About how many bytes a CSV or Parquet file takes to be protected in memory; 0 for other files."""
+    kind = kind_of(path)
+    if kind == "csv":
+        return _TIMES * path.stat().st_size
+    if kind != "parquet":
+        return 0
+    from pyarrow import parquet
+
+    metadata, reason = attempt(parquet.read_metadata, path)
+    if reason is not None:
+        raise CoterieError(f"'{path}' cannot be read as Parquet.", reason or None)
+    return _TIMES * 8 * int(metadata.num_rows) * int(metadata.num_columns)
+
+
+def _state_of(path: Path) -> tuple[int, ...] | None:
     """What tells that a file was written to; None if it is none, which its reader will say."""
     try:
-        found = path.stat()
+        state = path.stat()
     except OSError:
         return None
-    return found.st_ino, found.st_size, found.st_mtime_ns
+    return state.st_ino, state.st_size, state.st_mtime_ns
 
 
-def sha256(path: Path) -> str:
-    """The hash of a file."""
-    with open(path, "rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+def _hash(path: Path) -> str:
+    digest, reason = attempt(content_hash, path)
+    if reason is not None:
+        raise CoterieError(f"'{path}' cannot be read.", reason or None)
+    return str(digest)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -51,5 +51,29 @@ class Column:
         """Whether larger numbers mean more."""
         return self.kind not in ("nominal", "boolean")
 
+    def at(self, rows: NDArray[np.int64]) -> Column:
+        """Some records of the column."""
+        return Column(self.name, self.kind, self.numbers[rows], self.categories)
+
+    def with_numbers(self, numbers: Floats) -> Column:
+        """The same column with other values."""
+        return Column(self.name, self.kind, numbers, self.categories)
+
 
 Columns = Mapping[str, Column]
+
+
+def joined_columns(parts: Sequence[Column]) -> Column:
+    """The records of several parts of a column, one after the other; nominal codes are those of all categories."""
+    first = parts[0]
+    if len(parts) == 1:
+        return first
+    if first.kind != "nominal" or all(part.categories == first.categories for part in parts):
+        return first.with_numbers(np.concatenate([part.numbers for part in parts]))
+    every = tuple(sorted({c for part in parts for c in part.categories}))
+    place = {c: float(i) for i, c in enumerate(every)}
+    numbers = []
+    for part in parts:
+        codes = np.array([place[c] for c in part.categories] + [np.nan])
+        numbers.append(codes[np.where(part.missing, -1, part.numbers).astype(np.int64)])
+    return Column(first.name, first.kind, np.concatenate(numbers), every)

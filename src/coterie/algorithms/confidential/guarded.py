@@ -89,6 +89,33 @@ def guarded(
     return out
 
 
+def guarded_part(X: Floats, k: int, labels: Ints | None, watch: Watch, rule: str, split: bool) -> Ints:
+    """The groups of some records of a table, in each of which all guards hold: `guarded`, for whoever knows the table.
+
+    Parameters
+    ----------
+    X, k, labels, rule, split
+        As for `guarded`.
+    watch : Watch
+        The values of these records, and those of the whole table (`guards.watch_of`).
+
+    Raises
+    ------
+    UnreachableError
+        If all records as one group don't meet a guard.
+    """
+    short = [g for g in range(len(watch.codes)) if measured(watch, g, np.zeros(len(X), np.int64))[0, 3] > 0]
+    if short:
+        raise UnreachableError(short)
+    fitting = [g for g in range(len(watch.codes)) if watch.ordered[g] and np.isfinite(watch.t[g])]
+    out = _within(X, k, labels, watch, rule, fitting[0] if rule == "t-first" else -1)
+    return split_again(X, k, out, watch) if split else out
+
+
+class UnreachableError(Exception):
+    """All records as one group don't meet some guards, whose numbers are in `args[0]`."""
+
+
 def _within(X: Floats, k: int, labels: Ints | None, watch: Watch, rule: str, first: int) -> Ints:
     """The groups of one stratum."""
     if rule == "k-first":

@@ -11,7 +11,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -92,33 +92,57 @@ def _shown(value: Any) -> str:
     return f"{value}" if _is_number(value) else f"an object of type {type(value).__name__}"
 
 
-def watch(guards: Sequence[Guard]) -> Watch:
-    """What kernels need to know of the guards and of the whole table. Memory O(n) a guard."""
-    n = len(guards[0].codes)
-    codes = np.empty((len(guards), n), np.int64)
-    values = np.empty(len(guards), np.int64)
-    counts = []
-    for g, guard in enumerate(guards):
-        present = guard.codes >= 0
-        different, codes[g, present] = np.unique(guard.codes[present], return_inverse=True)
-        values[g] = len(different)
-        codes[g, ~present] = len(different)
-        counts.append(np.bincount(codes[g]))
-    below = np.full((len(guards), max(map(len, counts))), n)
+class Condition(NamedTuple):
+    """What must hold of a column in every group: as for `Guard`."""
+
+    ordered: bool
+    l: int | None = None  # noqa: E741
+    entropy: float | None = None
+    t: float | None = None
+
+
+def watch_of(conditions: Sequence[Condition], codes: Sequence[Ints], tables: Sequence[Ints | None]) -> Watch:
+    """What kernels need to know of some records of a table.
+
+    `codes` are the values of the records, numbered in order, -1 where missing; `tables` say how often each value comes
+    in the whole table, the missing ones last. Where there is none, nothing is held against the table, and it is taken
+    from the records.
+    """
+    own, counts, values = np.empty((len(codes), len(codes[0])), np.int64), [], []
+    for g, (code, table) in enumerate(zip(codes, tables, strict=True)):
+        m = int(code.max(initial=-1)) + 1 if table is None else len(table) - 1
+        own[g] = np.where(code < 0, m, code)
+        counts.append(np.bincount(own[g], minlength=m + 1) if table is None else table)
+        values.append(m)
+    below = np.empty((len(codes), max(map(len, counts))), np.int64)
     for g, count in enumerate(counts):
+        below[g] = count.sum()
         below[g, : len(count)] = np.cumsum(count)
-    area = np.zeros((len(guards), below.shape[1] + 1), np.int64)
+    area = np.zeros((len(codes), below.shape[1] + 1), np.int64)
     np.cumsum(below, axis=1, out=area[:, 1:])
     return Watch(
-        codes=codes,
-        values=values,
+        codes=own,
+        values=np.array(values),
         below=below,
         area=area,
-        ordered=np.array([guard.ordered for guard in guards]),
-        distinct=np.array([guard.l or 0 for guard in guards], np.int64),
-        entropy=np.array([guard.entropy or 0.0 for guard in guards], np.float64),
-        t=np.array([np.inf if guard.t is None else guard.t for guard in guards]),
+        ordered=np.array([c.ordered for c in conditions]),
+        distinct=np.array([c.l or 0 for c in conditions], np.int64),
+        entropy=np.array([c.entropy or 0.0 for c in conditions], np.float64),
+        t=np.array([np.inf if c.t is None else c.t for c in conditions]),
     )
+
+
+def watch(guards: Sequence[Guard]) -> Watch:
+    """What kernels need to know of the guards and of the whole table. Memory O(n) a guard."""
+    codes = []
+    tables = []
+    for guard in guards:
+        present = guard.codes >= 0
+        code = np.full(len(guard.codes), -1)
+        code[present] = np.unique(guard.codes[present], return_inverse=True)[1].reshape(-1)
+        codes.append(code)
+        tables.append(np.bincount(np.where(present, code, code.max() + 1), minlength=int(code.max()) + 2))
+    return watch_of([Condition(g.ordered, g.l, g.entropy, g.t) for g in guards], codes, tables)
 
 
 def part_of(whole: Watch, records: Ints) -> Watch:

@@ -7,12 +7,12 @@ from typing import Any
 
 from ...errors import CoterieError
 from ..arrow import as_array
-from .categories import read_boolean, read_nominal, read_ordinal
+from .categories import MOST_CATEGORIES, meaning, read_boolean, read_nominal, read_ordinal
 from .numbers import read_integer, read_numeric
 from .times import read_datetime
 from .typed import Typed
 
-__all__ = ["Typed", "read"]
+__all__ = ["MOST_CATEGORIES", "Typed", "meaning", "read"]
 
 _READERS = {
     "numeric": read_numeric,

@@ -12,7 +12,7 @@ from ..arrow import array_of, nulls_of
 from ..columns import Column
 from .typed import Floats, Typed
 
-MOST = 4096  # categories of a nominal column: each is a column of the matrix that is grouped
+MOST_CATEGORIES = 4096  # categories of a nominal column: each is a column of the matrix that is grouped
 _BLANKS = " \t\n\v\f\r\x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000\u200b\ufeff"
 _BLANKS += "".join(map(chr, range(0x2000, 0x200B)))
 _NO = ("false", "no", "n", "f", "0", "off")
@@ -27,8 +27,8 @@ def read_nominal(name: str, array: Any, rule: Any, decimal: str) -> Typed:
     if rule.role == "confidential":
         texts, codes, first = _trimmed(texts, codes)
     order = np.argsort(np.array(texts, dtype=object)) if texts else np.empty(0, np.int64)
-    if len(texts) > MOST and rule.role == "quasi":
-        what = f"A nominal quasi-identifier can have at most {MOST:,} categories."
+    if len(texts) > MOST_CATEGORIES and rule.role == "quasi":
+        what = f"A nominal quasi-identifier can have at most {MOST_CATEGORIES:,} categories."
         raise CoterieError(what, f"'{name}' with {len(texts):,}", "join rare ones, or is it an identifier?")
     return _typed(name, "nominal", [texts[i] for i in order], _renumbered(codes, order), back, first[order])
 
@@ -70,7 +70,7 @@ def read_boolean(name: str, array: Any, rule: Any, decimal: str) -> Typed:
     """Yes and no, by whichever pair of words."""
     del rule, decimal
     texts, codes, back = _categories(array)
-    meaning = [_meaning(text) for text in texts]
+    meaning = [meaning(text) for text in texts]
     if None in meaning or len(set(meaning)) < len(texts):
         hint = 'true and false, yes and no, 1 and 0; else kind = "nominal".'
         raise CoterieError(
@@ -82,10 +82,11 @@ def read_boolean(name: str, array: Any, rule: Any, decimal: str) -> Typed:
     for i, m in enumerate(meaning):
         numbers[codes == i] = float(bool(m))
     old = np.array([texts.index(t) if t in texts else -1 for t in (no, yes)])
-    return _typed(name, "boolean", [no, yes], numbers, back, old)
+    return _typed(name, "boolean", [no, yes], numbers, back, old)._replace(style=tuple(texts))
 
 
-def _meaning(text: str) -> bool | None:
+def meaning(text: str) -> bool | None:
+    """Whether a word means yes or no; None for others."""
     word = text.strip().lower()
     return False if word in _NO else True if word in _YES else None
 

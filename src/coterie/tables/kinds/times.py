@@ -111,7 +111,10 @@ def _from_text(name: str, array: Any, rule: Any, whole: float | None) -> Typed:
     step = whole or (DAY if style.what == "date" else min(_resolution(numbers), 60 * SECOND))
     kind = array.type
     return Typed(
-        Column(name, "datetime", numbers), step, lambda new: texts_of(new, lambda x: _written(x, style, step), kind)
+        Column(name, "datetime", numbers),
+        step,
+        lambda new: texts_of(new, lambda x: _written(x, style, step), kind),
+        style if styles else None,
     )
 
 

@@ -14,8 +14,12 @@ Floats = NDArray[np.float64]
 
 
 class Typed(NamedTuple):
-    """A column, the step that its released numbers are rounded to (0: none), and how they are written."""
+    """A column, the step that its released numbers are rounded to (0: none), and how they are written.
+
+    `style` is what must be the same in all parts of a column: how its dates, or yes and no, are written.
+    """
 
     column: Column
     step: float
     write: Callable[[Floats], Any]  # numbers, NaN for missing -> a pyarrow Array of the type the column had
+    style: Any = None

@@ -1,0 +1,346 @@
+"""The plan: into which parts the records go, and all that a part must know of the whole table.
+
+Parts are strata, times patterns of missing values where these are values of their own, times blocks of a kd-tree where
+the recipe has blocks. A plan is made from the survey, from counts, and holds no record but the few that change cell. It
+can be pickled: whoever has it and the records of a part can solve that part.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..algorithms.kd_blocks import Tree, joined, learn, piece_count, route
+from ..algorithms.registry import find
+from ..microaggregation.api import check_blocks
+from ..recipe import Recipe
+from ..tables.columns import Column
+from ..tables.records import Records
+from .cells import Cells, Divided, cells_of, divide
+from .centroids import KeySums
+from .components import Component, components
+from .guarding import Histograms, Reference, guarded_columns, references
+from .released_strata import released_strata
+from .scales import Scale
+from .survey import Key, Sample, Survey, Whole
+from .values import Values
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Scan = Callable[[Sequence[str]], Iterable[Records]]
+
+
+class Part(NamedTuple):
+    """Records that are grouped together: of one cell, and one block of it if there are blocks.
+
+    `number` counts the parts of a cell; it is None where the cell is not cut, and the seed has no such number then.
+    """
+
+    cell: int
+    number: int | None
+    records: int
+
+
+@dataclass(frozen=True, eq=False)
+class Division:
+    """How the records are divided for one component."""
+
+    number: int
+    component: Component
+    cells: Cells
+    trees: tuple[Tree | None, ...]  # of each cell
+    blocks: tuple[Ints, ...]  # of each cell: the block that each leaf of the tree belongs to
+    first: tuple[Ints, ...]  # of each cell: the first part of each block, and the next after the last
+    sizes: tuple[Ints, ...]  # of each cell: the records of each block
+    parts: tuple[Part, ...]
+
+    @cached_property
+    def neighbours(self) -> tuple[int, int] | None:
+        """The smallest two parts that follow each other in a cell: what is lost at their border is measured."""
+        pairs = [
+            (a.records + b.records, i)
+            for i, (a, b) in enumerate(zip(self.parts, self.parts[1:], strict=False))
+            if a.cell == b.cell
+        ]
+        return (min(pairs)[1], min(pairs)[1] + 1) if pairs else None
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """All that is needed to solve a part.
+
+    Attributes
+    ----------
+    recipe : Recipe
+        With a seed.
+    whole : Whole
+        What the survey says of all records.
+    references : tuple of Reference
+        What guards hold groups against.
+    divisions : tuple of Division
+        One for each component.
+    strata : mapping of str to ndarray
+        For each column of strata, the number that is released in each stratum.
+    divided : Divided
+        What became of strata and of records with too few like them.
+    """
+
+    recipe: Recipe
+    whole: Whole
+    references: tuple[Reference, ...]
+    divisions: tuple[Division, ...]
+    strata: Mapping[str, Floats]
+    divided: Divided
+
+    @property
+    def blanked(self) -> int:
+        """How many values are set to missing."""
+        return sum(division.cells.blanked for division in self.divisions)
+
+
+def block_size(recipe: Recipe, k: int) -> int | None:
+    """The most records in a block, if there are to be blocks."""
+    return check_blocks(recipe.method.blocks, None, k, find(recipe.method.name))
+
+
+def make_plan(recipe: Recipe, survey: Survey, scan: Scan) -> Plan:
+    """Divide the records; `scan` gives some columns of all of them, piece by piece, as often as it is called."""
+    survey.check_missing()
+    parts = components(recipe)
+    whole = survey.whole()
+    sums: list[KeySums] = []
+
+    def centroids() -> KeySums:
+        if not sums:
+            sums.append(KeySums(recipe, whole))
+            for records in scan(recipe.quasi):
+                sums[0].add(records)
+        return sums[0]
+
+    divided = divide(survey.keys, recipe, parts, centroids)
+    known = _references(recipe, survey, divided, scan)
+    keys = sorted(survey.keys, key=Key.order)
+    sample = survey.sample(keys) if recipe.method.blocks is not None else None
+    divisions = []
+    for number, component in enumerate(parts):
+        cells = cells_of(component, divided, recipe, scan, whole.scales)
+        divisions.append(_cut(number, component, cells, recipe, whole, sample, keys))
+    if any(tree is not None for division in divisions for tree in division.trees):
+        divisions = _counted(divisions, recipe, whole, known, sample, scan)
+    strata = released_strata(recipe, divided, whole, scan, recipe.centre == "medoid") if recipe.within else {}
+    return Plan(recipe, whole, known, tuple(divisions), strata, divided)
+
+
+def _references(recipe: Recipe, survey: Survey, divided: Divided, scan: Scan) -> tuple[Reference, ...]:
+    """What guards hold groups against: the values of the records that are left."""
+    names = guarded_columns(recipe)
+    if not divided.suppressed or not names:
+        return references(recipe, survey.values, survey.missing)
+    left = Cells((), {key: 0 if key in divided.keys else -1 for key in divided.all_keys}, *_NONE_MOVED, 0)
+    values = {name: Values() for name in names if recipe.columns[name].t is not None}
+    missing: Counter[str] = Counter()
+    for records in scan([*recipe.quasi, *names]):
+        rows = np.flatnonzero(left.of(records, recipe) >= 0)
+        for name in names:
+            column = records.column(name).at(rows)
+            missing[name] += int(np.count_nonzero(column.missing))
+            if name in values:
+                values[name].add(column)
+    return references(recipe, values, missing)
+
+
+_NONE_MOVED = (np.empty(0, np.int64), np.empty(0, np.int64))
+
+
+def cut_columns(component: Component, recipe: Recipe) -> list[str]:
+    """The columns at which blocks are cut: numbers; where there are none, other values with an order; else codes."""
+    kinds = {name: recipe.columns[name].kind for name in component.quasi}
+    for wanted in (("numeric", "integer"), ("ordinal", "datetime"), ("nominal", "boolean")):
+        if names := [name for name, kind in kinds.items() if kind in wanted]:
+            return names
+    return []
+
+
+def routed_columns(divisions: Sequence[Division], recipe: Recipe) -> list[str]:
+    """The columns that decide about the part of a record."""
+    cut = [name for division in divisions for name in cut_columns(division.component, recipe)]
+    own_value = recipe.missing.policy == "own-value"
+    return list(dict.fromkeys([*cut, *(recipe.quasi if own_value else recipe.within)]))
+
+
+def _raw(column: Column, scales: Mapping[str, Scale]) -> Floats:
+    """A column as cuts see it: its own numbers or codes, so that every part of the table has the same."""
+    if column.is_ordered:
+        return scales[column.name].filled(column.numbers)
+    return np.where(column.missing, -1.0, column.numbers)
+
+
+def _cuts(columns: Sequence[Column], gaps: int, component: Component, scales: Mapping[str, Scale]) -> Floats:
+    """The columns at which blocks are cut, those without values left out of account."""
+    p = len(component.quasi)
+    out = []
+    for column in columns:
+        blank = gaps >> (p - 1 - component.quasi.index(column.name)) & 1
+        out.append(np.zeros(len(column.numbers)) if blank else _raw(column, scales))
+    return np.column_stack(out)
+
+
+def _scaled(raw: Floats, columns: Sequence[Column], scales: Mapping[str, Scale]) -> Floats:
+    """The same in units that can be compared."""
+    widths = [scales[c.name].width if c.is_ordered else float(len(c.categories)) for c in columns]
+    middles = [scales[c.name].middle if c.is_ordered else 0.0 for c in columns]
+    return (raw - np.array(middles)) / np.array([w or 1.0 for w in widths])
+
+
+def _cut(
+    number: int,
+    component: Component,
+    cells: Cells,
+    recipe: Recipe,
+    whole: Whole,
+    sample: Sample | None,
+    keys: Sequence[Key],
+) -> Division:
+    """The cells as parts; those with more records than a block may have get a tree, learnt from the sample."""
+    size = block_size(recipe, component.k)
+    trees: list[Tree | None] = [None] * len(cells.cells)
+    if sample is not None and size is not None:
+        cell_of = np.array([cells.of_key[key] for key in keys], np.int64)[sample.keys]
+        columns = [sample.columns[name] for name in cut_columns(component, recipe)]
+        for c, cell in enumerate(cells.cells):
+            rows = np.flatnonzero(cell_of == c)
+            if cell.records > size and len(rows):
+                own = [column.at(rows) for column in columns]
+                raw = _cuts(own, cell.gaps, component, whole.scales)
+                tree = learn(_scaled(raw, own, whole.scales), cell.records, size, raw)
+                trees[c] = tree if tree.blocks > 1 else None
+    blocks = tuple(np.zeros(1 if tree is None else tree.blocks, np.int64) for tree in trees)
+    counts = [np.array([cell.records]) for cell in cells.cells]
+    return _with_parts(Division(number, component, cells, tuple(trees), blocks, (), tuple(counts), ()), size)
+
+
+def _with_parts(division: Division, size: int | None) -> Division:
+    """Number the parts: blocks in their order; one of too many equal records is cut by the order of its records."""
+    parts: list[Part] = []
+    first = []
+    for c, counts in enumerate(division.sizes):
+        begin = len(parts)
+        pieces = [1 if size is None else piece_count(n, size, division.component.k) for n in counts.tolist()]
+        first.append(begin + np.concatenate(([0], np.cumsum(pieces))))
+        for records, m in zip(counts.tolist(), pieces, strict=True):
+            for piece in range(m):
+                number = None if size is None else len(parts) - begin
+                parts.append(Part(c, number, records // m + (piece < records % m)))
+    return replace(division, first=tuple(first), parts=tuple(parts))
+
+
+def _counted(
+    divisions: Sequence[Division],
+    recipe: Recipe,
+    whole: Whole,
+    known: Sequence[Reference],
+    sample: Sample | None,
+    scan: Scan,
+) -> list[Division]:
+    """The divisions once their blocks are counted: those with too few records, or too few values, are joined."""
+    assert sample is not None
+    offsets = [np.concatenate(([0], np.cumsum([len(b) for b in d.blocks]))) for d in divisions]
+    counts = [np.zeros(int(o[-1]), np.int64) for o in offsets]
+    histograms = [Histograms(known, sample, int(o[-1])) if known else None for o in offsets]
+    guarded = guarded_columns(recipe)
+    for records in scan([*routed_columns(divisions, recipe), *guarded]):
+        for d, division in enumerate(divisions):
+            cell, leaf = leaves(division, records, recipe, whole)
+            place = np.where(cell < 0, -1, offsets[d][cell] + leaf)
+            counts[d] += np.bincount(place[place >= 0], minlength=len(counts[d]))
+            if (histogram := histograms[d]) is not None:
+                histogram.add(place, [records.column(name) for name in guarded])
+    out = []
+    for d, division in enumerate(divisions):
+        blocks, sizes = [], []
+        for c in range(len(division.cells.cells)):
+            a, b = int(offsets[d][c]), int(offsets[d][c + 1])
+            reached = _reached(histograms[d], a)
+            number = joined(counts[d][a:b], division.component.k, reached)
+            blocks.append(number)
+            sizes.append(np.bincount(number, counts[d][a:b]).astype(np.int64))
+        size = block_size(recipe, division.component.k)
+        out.append(_with_parts(replace(division, blocks=tuple(blocks), sizes=tuple(sizes)), size))
+    return out
+
+
+def _reached(histogram: Histograms | None, offset: int) -> Callable[[int, int], bool] | None:
+    if histogram is None:
+        return None
+    return lambda first, last: histogram.reached(np.arange(offset + first, offset + last + 1))
+
+
+def leaves(division: Division, records: Records, recipe: Recipe, whole: Whole) -> tuple[Ints, Ints]:
+    """The cell of each record (-1: suppressed), and its leaf in the tree of that cell."""
+    cell = division.cells.of(records, recipe)
+    leaf = np.zeros(len(records), np.int64)
+    names = cut_columns(division.component, recipe)
+    for c, tree in enumerate(division.trees):
+        if tree is None:
+            continue
+        everyone = len(division.trees) == 1 and not (cell < 0).any()
+        rows = slice(None) if everyone else np.flatnonzero(cell == c)
+        columns = [records.column(n) if everyone else records.column(n).at(rows) for n in names]  # type: ignore[arg-type]
+        gaps = division.cells.cells[c].gaps
+        leaf[rows] = route(_cuts(columns, gaps, division.component, whole.scales), tree)
+    return cell, leaf
+
+
+class Router:
+    """The part of each record. Records must come in their order: large blocks of equal records are cut by it."""
+
+    def __init__(self, plan: Plan, division: Division) -> None:
+        self._plan, self._division = plan, division
+        self.columns = routed_columns([division], plan.recipe)
+        self._seen: Counter[tuple[int, int]] = Counter()
+
+    def parts(self, records: Records) -> Ints:
+        """The part of each record; -1 for those that are suppressed."""
+        division = self._division
+        cell, leaf = leaves(division, records, self._plan.recipe, self._plan.whole)
+        out = np.full(len(records), -1, np.int64)
+        for c in range(len(division.cells.cells)):
+            whole = len(division.cells.cells) == 1 and not (cell < 0).any()
+            rows = np.arange(len(records)) if whole else np.flatnonzero(cell == c)
+            block = division.blocks[c][leaf[rows]]
+            out[rows] = division.first[c][block]
+            pieces = np.diff(division.first[c])
+            for b in np.flatnonzero(pieces > 1).tolist():
+                inside = rows[block == b]
+                rank = self._seen[c, b] + np.arange(len(inside))
+                self._seen[c, b] += len(inside)
+                out[inside] += _piece(rank, int(division.sizes[c][b]), int(pieces[b]))
+        return out
+
+
+def _piece(rank: Ints, records: int, pieces: int) -> Ints:
+    """The piece of a block that its record of this rank is in: as equal as can be, the larger ones first."""
+    least, larger = divmod(records, pieces)
+    edge = larger * (least + 1)
+    return np.where(rank < edge, rank // (least + 1), larger + (rank - edge) // max(1, least))
+
+
+def in_parts(part: Ints, parts: Iterable[int]) -> Iterator[tuple[int, Ints]]:
+    """The rows of each of these parts, in their order."""
+    order = np.argsort(part, kind="stable")
+    sorted_parts = part[order]
+    for number in parts:
+        low, high = np.searchsorted(sorted_parts, [number, number + 1])
+        yield number, order[low:high]
+
+
+def needed_columns(recipe: Recipe) -> list[str]:
+    """The columns that the survey reads."""
+    extra = [] if recipe.weights is None else [recipe.weights.column]
+    return [*recipe.quasi, *recipe.of_role("confidential"), *extra]

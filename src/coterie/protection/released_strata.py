@@ -1,0 +1,84 @@
+"""What is released in the columns of strata: their own values, or the centres of strata that were merged."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..recipe import Recipe
+from ..tables.columns import Column
+from ..tables.records import Records
+from .cells import Divided
+from .centres import centres_of_groups
+from .centroids import Centroid
+from .scales import Totals, as_float
+from .survey import Whole, keys_of, weights_of
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Scan = Callable[[Sequence[str]], Iterable[Records]]
+
+
+def released_strata(recipe: Recipe, divided: Divided, whole: Whole, scan: Scan, medoid: bool) -> dict[str, Floats]:
+    """For every column of strata, the number that is released in each stratum.
+
+    A stratum that was merged is known by the values that it was merged from, each as often as it comes, or by weight.
+    With `medoid` it gets those of them that are nearest to its mean.
+    """
+    kinds = list(divided.stratum)
+    number = np.array([divided.stratum[values] for values in kinds], np.int64)
+    columns = [_column(name, recipe, whole, [values[j] for values in kinds]) for j, name in enumerate(recipe.within)]
+    often = _weights(kinds, recipe, divided, scan) if divided.merged else np.ones(len(kinds))
+    if medoid:
+        chosen = _medoids(columns, number, often, whole)
+        return {column.name: column.numbers[chosen] for column in columns}
+    return {
+        column.name: centres_of_groups(
+            column, number, often, whole.steps.get(column.name, 0.0), whole.overall.get(column.name)
+        )
+        for column in columns
+    }
+
+
+def _column(name: str, recipe: Recipe, whole: Whole, values: list[Any]) -> Column:
+    """A column of strata with one record for each different stratum."""
+    kind, categories = str(recipe.columns[name].kind), whole.categories.get(name, ())
+    if kind == "nominal":
+        place: Mapping[Any, float] = {text: float(i) for i, text in enumerate(categories)}
+        values = [None if value is None else place[value] for value in values]
+    if kind == "ordinal":
+        categories = recipe.columns[name].order or ()
+    return Column(name, kind, np.array([np.nan if v is None else v for v in values], np.float64), categories)
+
+
+def _weights(kinds: list[tuple[Any, ...]], recipe: Recipe, divided: Divided, scan: Scan) -> Floats:
+    """How many records each different stratum has, or their weight."""
+    place = {values: i for i, values in enumerate(kinds)}
+    if recipe.weights is None:
+        counts = np.zeros(len(kinds))
+        for key, count in divided.keys.items():
+            counts[place[key.stratum]] += count
+        return counts
+    totals = Totals([0] * len(kinds))
+    for records in scan([*recipe.quasi, recipe.weights.column]):
+        code, keys = keys_of(records, recipe)
+        where = np.array([place[key.stratum] if key in divided.keys else -1 for key in keys], np.int64)[code]
+        weights = weights_of(records, recipe)
+        assert weights is not None
+        totals.add(where[where >= 0], weights[where >= 0])
+    return np.array([as_float(total) for total in totals.sums])
+
+
+def _medoids(columns: Sequence[Column], number: Ints, often: Floats, whole: Whole) -> Ints:
+    """For each stratum, which of those that it was merged from is nearest to its mean; ties go to the first."""
+    out = []
+    for stratum in range(int(number.max()) + 1):
+        rows = np.flatnonzero(number == stratum)
+        own = [column.at(rows) for column in columns]
+        repeated = [column.at(np.repeat(np.arange(len(rows)), often[rows].astype(np.int64))) for column in own]
+        distance = Centroid(repeated, whole.scales).squared_distances(own)
+        out.append(int(rows[np.argmin(np.round(distance, 12))]))
+    return np.array(out, np.int64)

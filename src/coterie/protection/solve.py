@@ -1,0 +1,115 @@
+"""Solve a part: from its records and the plan to groups and centres. A pure function; it opens and logs nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..tables.columns import Column
+from ..tables.records import Records
+from .centres import centres_of_groups, medoids
+from .encoding import encode_columns
+from .grouping import constant_groups, group
+from .guarding import watch_part
+from .losses import PartLoss, part_loss
+from .plan import Division, Part, Plan
+from .proving import ProvenPart, prove
+from .survey import weights_of
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Flags = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class Solved:
+    """The groups of a part, and what is released for each.
+
+    Attributes
+    ----------
+    labels : ndarray of int
+        The group of each record, from 0 on.
+    centres : mapping of str to ndarray
+        For each masked column, the number that every record of a group gets.
+    constant : mapping of str to ndarray of bool
+        For each confidential column, which groups have one value at most in it.
+    chosen : mapping
+        What the method chose.
+    loss : PartLoss
+        Sums behind the information loss.
+    proven : ProvenPart or None
+        A lower bound on the loss of any groups of this part, where the recipe asks for one.
+    """
+
+    labels: Ints
+    centres: Mapping[str, Floats]
+    constant: Mapping[str, Flags]
+    chosen: Mapping[str, Any]
+    loss: PartLoss
+    proven: ProvenPart | None
+
+    @property
+    def groups(self) -> int:
+        """How many groups there are."""
+        return int(self.labels.max()) + 1
+
+
+def solve(records: Records, part: Part, division: Division, plan: Plan) -> Solved:
+    """Group the records of a part, and find what is released for each group."""
+    recipe, whole, component = plan.recipe, plan.whole, division.component
+    assert recipe.seed is not None
+    columns = masked(records, part, division)
+    X = encode_columns(columns, whole.scales)
+    confidential = [records.column(name) for name in recipe.of_role("confidential")]
+    watch = watch_part(plan.references, [records.column(r.name) for r in plan.references]) if plan.references else None
+    number = () if part.number is None else (part.number,)
+    seed = (recipe.seed + division.number, part.cell, *number)
+    grouped = group(X, component.k, recipe, watch, confidential, seed)
+    labels = grouped.labels
+    weights = weights_of(records, recipe)
+    centres = _centres(columns, X, labels, weights, records, plan, len(plan.divisions) == 1)
+    effort = recipe.method.bound
+    proven = None if effort == "none" else prove(columns, whole.scales, component.k, labels, effort)
+    constant = {column.name: constant_groups(labels, column) for column in confidential}
+    return Solved(labels, centres, constant, grouped.chosen, part_loss(columns, whole.scales, labels, weights), proven)
+
+
+def masked(records: Records, part: Part, division: Division) -> list[Column]:
+    """The quasi-identifiers of a part, with the values left out that its cell sets to missing."""
+    names, gaps = division.component.quasi, division.cells.cells[part.cell].gaps
+    out = []
+    for j, name in enumerate(names):
+        column = records.column(name)
+        blank = gaps >> (len(names) - 1 - j) & 1
+        out.append(column.with_numbers(np.full(len(column.numbers), np.nan)) if blank else column)
+    return out
+
+
+def _centres(
+    columns: Sequence[Column],
+    X: Floats,
+    labels: Ints,
+    weights: Floats | None,
+    records: Records,
+    plan: Plan,
+    alone: bool,
+) -> dict[str, Floats]:
+    """What is released for each group: centres by kind, or the values of the record nearest to the mean.
+
+    That record gives its values of the columns of strata, too, if there is but one grouping.
+    """
+    recipe, whole = plan.recipe, plan.whole
+    if recipe.centre == "medoid":
+        chosen = medoids(X, labels)
+        strata = [records.column(name) for name in recipe.within] if alone else []
+        return {column.name: column.numbers[chosen] + 0.0 for column in (*columns, *strata)}
+    return {
+        column.name: centres_of_groups(
+            column, labels, weights, whole.steps.get(column.name, 0.0), whole.overall.get(column.name)
+        )
+        for column in columns
+    }

@@ -1,0 +1,289 @@
+"""The survey: one look at all records, whatever the order and the size of the pieces in which they come.
+
+What it adds up is exact: whole numbers, or sums without rounding. So it does not matter how the table was split.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import CoterieError, PromiseError
+from ..recipe import Recipe
+from ..tables.columns import Column, joined_columns
+from ..tables.kinds import MOST_CATEGORIES, Typed
+from ..tables.records import Records
+from .noise import Digits
+from .scales import Moments, Scale, Totals, as_float
+from .values import Values
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+class Key(NamedTuple):
+    """What decides where a record may be grouped: its stratum, and which of its quasi-identifiers are missing.
+
+    `stratum` holds the values of the strata's columns (texts of nominal ones, None where missing); `gaps` has a bit for
+    each masked quasi-identifier, the first one highest, and is 0 unless missing values are values of their own.
+    """
+
+    stratum: tuple[Any, ...]
+    gaps: int
+
+    def order(self) -> tuple[Any, ...]:
+        """Sorts keys by the values of strata, missing ones last, then by gaps."""
+        return (*((v is None, 0 if v is None else v) for v in self.stratum), self.gaps)
+
+
+def masked_columns(recipe: Recipe) -> list[str]:
+    """The quasi-identifiers that are microaggregated: all but the columns of strata."""
+    return [q for q in recipe.quasi if q not in recipe.within]
+
+
+def keys_of(records: Records, recipe: Recipe) -> tuple[Ints, list[Key]]:
+    """The number of each record's key, and the keys."""
+    code = np.zeros(len(records), np.int64)
+    for name in recipe.within:
+        column = records.column(name)
+        values = np.where(column.missing, np.inf, column.numbers)
+        code = _with(code, np.unique(values, return_inverse=True)[1].reshape(-1))
+    gaps: list[int] | None = None
+    if recipe.missing.policy == "own-value":
+        own, gaps = _gaps_of(records, masked_columns(recipe))
+        code = _with(code, own)
+    _, first, code = np.unique(code, return_index=True, return_inverse=True)
+    strata = [[_value(records.column(name), i) for name in recipe.within] for i in first.tolist()]
+    if gaps is None:
+        return code.reshape(-1), [Key(tuple(s), 0) for s in strata]
+    return code.reshape(-1), [Key(tuple(s), gaps[own[i]]) for s, i in zip(strata, first.tolist(), strict=True)]
+
+
+def _with(code: Ints, more: Ints) -> Ints:
+    return np.unique(code * (int(more.max(initial=0)) + 1) + more, return_inverse=True)[1].reshape(-1)
+
+
+def _value(column: Column, i: int) -> Any:
+    number = column.numbers[i]
+    if np.isnan(number):
+        return None
+    return column.categories[int(number)] if column.kind == "nominal" else float(number)
+
+
+def _gaps_of(records: Records, names: list[str]) -> tuple[Ints, list[int]]:
+    """The pattern of missing values of each record, and the patterns as bits."""
+    code, patterns = np.zeros(len(records), np.int64), [0]
+    for name in names:
+        missing = records.column(name).missing
+        patterns = [p << 1 | bit for p in patterns for bit in (0, 1)]
+        kept, code = np.unique(2 * code + missing, return_inverse=True)  # only what occurs is kept
+        patterns = [patterns[i] for i in kept.tolist()]
+    return code.reshape(-1), patterns
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """Every so many records of the table: the columns at which blocks are cut, and the key of each."""
+
+    columns: Mapping[str, Column]
+    keys: Ints
+
+
+@dataclass
+class Survey:
+    """What must be known of the whole table before a part of it can be grouped.
+
+    Parameters
+    ----------
+    recipe : Recipe
+    every : int
+        One in so many records is taken into the sample.
+    """
+
+    recipe: Recipe
+    every: int
+    records: int = 0
+    keys: Counter[Key] = field(default_factory=Counter)
+    moments: dict[str, Moments] = field(default_factory=dict)
+    steps: dict[str, float] = field(default_factory=dict)
+    missing: Counter[str] = field(default_factory=Counter)
+    digits: dict[str, Digits] = field(default_factory=dict)
+    values: dict[str, Values] = field(default_factory=dict)  # of columns with t
+    _categories: dict[str, dict[str, int]] = field(default_factory=dict)
+    _weights: dict[str, Totals] = field(default_factory=dict)
+    _styles: dict[str, set[Any]] = field(default_factory=dict)
+    _sample: list[tuple[int, dict[str, Column], list[Key]]] = field(default_factory=list)
+
+    def add(self, records: Records) -> None:
+        """Take in some records."""
+        recipe = self.recipe
+        weights = weights_of(records, recipe)
+        for name in recipe.quasi:
+            self._see(records.typed(name))
+            self._count(records.typed(name), weights)
+        for name in recipe.of_role("confidential"):
+            rule = recipe.columns[name]
+            self._see(records.typed(name))
+            if rule.noise is not None:
+                self.digits.setdefault(name, Digits()).add(records.column(name).numbers)
+            if rule.t is not None:
+                self.values.setdefault(name, Values()).add(records.column(name))
+        self.records += len(records)
+        code, keys = keys_of(records, recipe)
+        self.keys.update(dict(zip(keys, np.bincount(code, minlength=len(keys)).tolist(), strict=True)))
+        self._take_sample(records, code, keys)
+
+    def _see(self, typed: Typed) -> None:
+        column, name = typed.column, typed.column.name
+        missing = int(np.count_nonzero(column.missing))
+        self.missing[name] += missing
+        if missing < len(column.numbers):
+            self.steps[name] = min(self.steps.get(name, np.inf), typed.step)
+        if typed.style is not None:
+            self._note_style(column, typed.style)
+        if column.is_ordered:
+            self.moments.setdefault(name, Moments()).add(column.numbers)
+
+    def _note_style(self, column: Column, style: Any) -> None:
+        """Refuse dates, or yes and no, that other records write in another way."""
+        styles = self._styles.setdefault(column.name, set())
+        styles.update(style if column.kind == "boolean" else [style])
+        if column.kind == "boolean" and len(styles) > 2:
+            what = f"The column '{column.name}' must hold two values, for yes and no."
+            hint = 'true and false, yes and no, 1 and 0; else kind = "nominal".'
+            raise CoterieError(what, f"{len(styles)} categories", hint)
+        if column.kind == "datetime" and len(styles) > 1:
+            what = f"The dates or times of '{column.name}' must all be written the same way."
+            raise CoterieError(what, f"{len(styles)} ways", "make them alike.")
+
+    def _count(self, typed: Typed, weights: Floats | None) -> None:
+        """Add up how often each category comes, by weight."""
+        column = typed.column
+        if column.kind not in ("nominal", "boolean"):
+            return
+        place = self._categories.setdefault(column.name, {})
+        names = column.categories if column.kind == "nominal" else ("false", "true")
+        number = np.array([place.setdefault(c, len(place)) for c in names], np.int64)
+        if len(place) > MOST_CATEGORIES:
+            what = f"A nominal quasi-identifier can have at most {MOST_CATEGORIES:,} categories."
+            raise CoterieError(
+                what, f"'{column.name}' with {len(place):,} or more", "join rare ones, or is it an identifier?"
+            )
+        there = ~column.missing
+        where = number[column.numbers[there].astype(np.int64)]
+        totals = self._weights.setdefault(column.name, Totals())
+        if weights is None:
+            totals.count(np.bincount(where, minlength=len(place)))
+        else:
+            totals.add(where, weights[there])
+
+    def _take_sample(self, records: Records, code: Ints, keys: list[Key]) -> None:
+        rows = np.flatnonzero(records.numbers % self.every == 0)
+        if len(rows):
+            columns = {name: records.column(name).at(rows) for name in sampled_columns(self.recipe)}
+            self._sample.append((int(records.numbers[rows[0]]), columns, [keys[c] for c in code[rows].tolist()]))
+
+    def merge(self, other: Survey) -> None:
+        """Take in what another survey has seen of other records."""
+        self.records += other.records
+        self.keys.update(other.keys)
+        self.missing.update(other.missing)
+        for name, step in other.steps.items():
+            self.steps[name] = min(self.steps.get(name, np.inf), step)
+        for mine, its in ((self.moments, other.moments), (self.digits, other.digits), (self.values, other.values)):
+            for name, part in its.items():  # type: ignore[attr-defined]
+                mine.setdefault(name, type(part)()).merge(part)  # type: ignore[attr-defined]
+        for name, place in other._categories.items():
+            own = self._categories.setdefault(name, {})
+            number = [own.setdefault(category, len(own)) for category in place]
+            self._weights.setdefault(name, Totals()).merge(other._weights[name], number)
+        for name, styles in other._styles.items():
+            self._styles.setdefault(name, set()).update(styles)
+        self._sample += other._sample
+
+    def check_missing(self) -> None:
+        """Refuse missing quasi-identifiers for which there is no policy."""
+        gaps = {name: self.missing[name] for name in self.recipe.quasi if self.missing[name]}
+        if gaps and self.recipe.missing.policy == "refuse":
+            what = "Quasi-identifiers must have no missing values, unless the recipe says what to do."
+            got = ", ".join(f"{count} in '{name}'" for name, count in gaps.items())
+            raise PromiseError(what, got, '[missing] policy = "own-value" or "group".')
+
+    def whole(self) -> Whole:
+        """What a part must know of the whole table."""
+        categories, overall = {}, {}
+        for name, place in self._categories.items():
+            kind = self.recipe.columns[name].kind
+            names = sorted(place) if kind == "nominal" else ["false", "true"]
+            sums = self._weights[name].sums
+            overall[name] = np.array([as_float(sums[place[c]]) if place[c] < len(sums) else 0.0 for c in names])
+            categories[name] = tuple(names) if kind == "nominal" else _words(self._styles.get(name, set()))
+        return Whole(
+            scales={name: moments.scale() for name, moments in self.moments.items()},
+            steps=dict(self.steps),
+            categories=categories,
+            overall=overall,
+            digits={name: digits.places() for name, digits in self.digits.items()},
+        )
+
+    def sample(self, keys: list[Key]) -> Sample:
+        """The sample, in the order of records; `keys` are all keys, whose positions number those of the sample."""
+        parts = [part for _, *part in sorted(self._sample, key=lambda part: part[0])]
+        place = {key: i for i, key in enumerate(keys)}
+        codes = np.array([place[key] for _, own in parts for key in own], np.int64)  # type: ignore[misc]
+        names = sampled_columns(self.recipe)
+        return Sample({name: joined_columns([columns[name] for columns, _ in parts]) for name in names}, codes)  # type: ignore[misc,call-overload]
+
+
+@dataclass(frozen=True, eq=False)
+class Whole:
+    """What a part must know of the whole table.
+
+    Attributes
+    ----------
+    scales : mapping of str to Scale
+        Of columns whose values have an order.
+    steps : mapping of str to float
+        What released values are rounded to.
+    categories, overall : mappings
+        All categories of nominal and boolean quasi-identifiers, and how often each comes, by weight.
+    digits : mapping of str to int or None
+        The decimals of columns that get noise.
+    """
+
+    scales: Mapping[str, Scale]
+    steps: Mapping[str, float]
+    categories: Mapping[str, tuple[str, ...]]
+    overall: Mapping[str, Floats]
+    digits: Mapping[str, int | None]
+
+
+def _words(texts: set[str]) -> tuple[str, str]:
+    """The words for no and yes."""
+    from ..tables.kinds import meaning
+
+    no = next((t for t in texts if meaning(t) is False), "false")
+    return no, next((t for t in texts if meaning(t) is True), "true")
+
+
+def sampled_columns(recipe: Recipe) -> list[str]:
+    """The columns of the sample: masked quasi-identifiers, and confidential columns that something must hold of."""
+    guarded = [name for name in recipe.of_role("confidential") if recipe.columns[name].guarded]
+    return [*masked_columns(recipe), *guarded] if recipe.method.blocks is not None else []
+
+
+def weights_of(records: Records, recipe: Recipe) -> Floats | None:
+    """The sampling weights of some records."""
+    if recipe.weights is None:
+        return None
+    weights = records.column(recipe.weights.column).numbers
+    wrong = int(np.count_nonzero(~(weights > 0)))
+    if wrong:
+        what = "Weights must be numbers above 0."
+        raise CoterieError(what, f"{wrong} others in column '{recipe.weights.column}'")
+    return weights

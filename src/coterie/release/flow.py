@@ -1,0 +1,147 @@
+"""The flow, from a table and a recipe to a release, the same for every table and every engine:
+
+    open -> Recipe -> survey -> plan -> solve each part -> write -> verify -> facts -> bundle
+
+| step | where | what it makes |
+|---|---|---|
+| open | `source.py`, `formats/`, `tables/` | a Source: a table or a file, opened, hashed and read once |
+| survey | `protection/survey.py` | what must be known of all records, by sums that don't depend on how they are split |
+| plan | `protection/plan.py` | parts: strata, patterns of missing values, blocks |
+| solve | `protection/solve.py`, `solving.py` | groups and centres of a part: a pure function of it and the plan |
+| write | `writing.py` | the released records, in random order |
+| verify | `verification/` | every promise, from what was written, by code that shares nothing with the rest |
+| facts | `tally.py`, `telling.py`, `facts/` | all that there is to say, with types |
+| bundle | `bundle.py` | a folder, moved into place whole or not at all |
+
+A table in memory is the case in which all parts are there at once: everything but the bundle is made by `protect`. A
+file larger than memory is solved part by part while `Release.save` writes it.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from .. import progress as progress_
+from ..algorithms.kd_blocks import sample_step
+from ..engines import Engine
+from ..errors import CoterieError, PromiseError
+from ..protection.components import components
+from ..protection.plan import Plan, block_size, make_plan, needed_columns
+from ..protection.survey import Survey
+from ..recipe import Recipe
+from ..verification import verify_claims
+from .checking import claims_of
+from .solving import Released, solve_all
+from .source import Source, open_source
+from .spreadsheets import check_policy
+from .tally import Tally
+from .writing import answers, columns_written
+
+if TYPE_CHECKING:
+    from .release import Release
+
+
+def protect(
+    table: Any,
+    recipe: Recipe | str | Path | Mapping[str, Any],
+    *,
+    engine: str | None = None,
+    memory: int | str | None = None,
+    progress: bool = False,
+) -> Release:
+    """Protect a table as a recipe says, and check the result.
+
+    Parameters
+    ----------
+    table : DataFrame, pyarrow Table, path or Source
+        The records. Of a file, CSV, Parquet, Feather and, with the extra `files`, SPSS, Stata and SAS are read.
+    recipe : Recipe, path of a TOML file, or mapping
+        What every column is, and what must hold.
+    engine : {"memory", "duckdb"}, optional
+        Where the work is done: on the whole table in memory, or part by part on a CSV or Parquet file. By default the
+        size of the file decides. The released values are the same for the same recipe and seed; part by part, blocks =
+        "auto" is written into a recipe that has no blocks.
+    memory : int or str, optional
+        The most bytes that may be taken, about, such as "2GB"; six tenths of the machine's memory unless given.
+    progress : bool
+        Show a progress bar.
+
+    Returns
+    -------
+    Release
+        The protected table in the container of the input, the verdict of the check, measures; `save` writes the bundle.
+        Where the table is too large for memory, `data` is None until `save`, which does the work part by part.
+
+    Raises
+    ------
+    RecipeError
+        If the recipe is wrong, or does not fit the table.
+    PromiseError
+        If the promise cannot be kept: nothing is released.
+    CoterieError
+        If the table cannot be read as the recipe says. No message holds a record's value.
+    """
+    from .release import Release
+
+    recipe = as_recipe(recipe)
+    source = open_source(table, recipe.file.options, memory=memory)
+    recipe.check_columns(source.names)
+    check_policy(recipe, source.format)
+    place = source.choose(engine)
+    release = Release(source, ready(recipe, place), place)
+    if place == "memory":
+        release.make(progress)
+    return release
+
+
+def as_recipe(recipe: Any) -> Recipe:
+    """A Recipe from whatever stands for one."""
+    if isinstance(recipe, Recipe):
+        return recipe
+    if isinstance(recipe, Mapping):
+        return Recipe(**recipe)
+    if isinstance(recipe, (str, Path)):
+        return Recipe.load(recipe)
+    raise CoterieError(
+        "'recipe' must be a Recipe, the path of one, or a mapping.", f"an object of type {type(recipe).__name__}"
+    )
+
+
+def ready(recipe: Recipe, engine: str) -> Recipe:
+    """The recipe with a seed and, where the table is solved part by part, with blocks."""
+    document = recipe.as_dict()
+    if recipe.seed is None:
+        document["seed"] = secrets.randbelow(2**53)
+    if engine != "memory" and recipe.method.blocks is None:
+        document["method"] = {**document.get("method", {}), "blocks": "auto"}
+    return recipe if document == recipe.as_dict() else Recipe(**document)
+
+
+def planned(engine: Engine, recipe: Recipe) -> tuple[Survey, Plan]:
+    """Survey all records, and plan their parts."""
+    size = min((block_size(recipe, c.k) or engine.records for c in components(recipe)), default=engine.records)
+    survey = Survey(recipe, sample_step(engine.records, max(1, size)))
+    progress_.more(engine.records)
+    for records in engine.scan(needed_columns(recipe)):
+        survey.add(records)
+        progress_.done(len(records))
+    engine.reading = engine.reading.with_survey(survey.steps, survey.whole().categories)
+    return survey, make_plan(recipe, survey, engine.scan)
+
+
+def released(engine: Engine, plan: Plan, tally: Tally) -> Iterator[Released]:
+    """Solve all parts, and give the released records piece by piece: in memory, one piece."""
+    return solve_all(engine, plan, columns_written(engine.names, plan.recipe), tally)
+
+
+def checked(data: Any, source: Source, recipe: Recipe) -> Any:
+    """The verdict on a released table in memory."""
+    verdict = verify_claims(answers(data, source, recipe), claims_of(recipe, source.details))
+    if not verdict.ok:
+        raise PromiseError(
+            "The release must keep its promises.", str(verdict), "this is a bug in Coterie: please report it."
+        )
+    return verdict

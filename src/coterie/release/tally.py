@@ -1,0 +1,263 @@
+"""What is added up while parts are solved and released: the stuff that facts are made of.
+
+Sums are over all records. Measures are taken from all records where these are in memory, else from a sample of whole
+groups of each grouping.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..facts.release import GroupingFacts
+from ..protection.assemble import Grouping
+from ..protection.grouping import constant_groups
+from ..protection.losses import Spread
+from ..protection.noise import mixed
+from ..protection.plan import Division, Plan
+from ..protection.proving import ProvenPart, bound_facts
+from ..protection.solve import Solved
+from ..protection.survey import weights_of
+from ..recipe import Recipe
+from ..tables.columns import Column, joined_columns
+from ..tables.records import Records
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Flags = NDArray[np.bool_]
+
+MEASURED = 100_000  # records, about, that measures are taken from where a table is released part by part
+
+
+@dataclass
+class _Sums:
+    """What is added up for one division."""
+
+    groups: int = 0
+    parts: int = 0
+    largest: int = 0
+    sizes: Counter[int] = field(default_factory=Counter)
+    loss: Spread = field(default_factory=Spread)
+    weighted: Spread | None = None
+    chosen: dict[str, Any] = field(default_factory=dict)
+    merged: int = 0  # groups, for guards
+    regrouped: int = 0
+    proven: list[ProvenPart] = field(default_factory=list)
+    border: dict[str, float] = field(default_factory=dict)
+    exposed: list[Flags] = field(default_factory=list)  # groups with one value at most in a column without noise
+    group_sizes: list[Ints] = field(default_factory=list)
+    noise: dict[str, _Noise] = field(default_factory=dict)
+
+
+@dataclass
+class _Noise:
+    """The range of a column with noise in each group, before and after, and whether noise has changed a value of it."""
+
+    was_low: Floats
+    was_high: Floats
+    low: Floats
+    high: Floats
+    moved: Flags
+
+
+@dataclass(frozen=True, eq=False)
+class Sampled:
+    """Some records before and after, and their weights."""
+
+    before: Mapping[str, Column]
+    after: Mapping[str, Column]
+    weights: Floats | None
+
+    @property
+    def records(self) -> int:
+        """How many there are."""
+        return len(next(iter(self.before.values())).numbers)
+
+
+class Tally:
+    """What is known of a release once its parts are solved and written.
+
+    Parameters
+    ----------
+    plan : Plan
+    all_there : bool
+        Whether all records are in memory; else measures are taken from a sample.
+    """
+
+    def __init__(self, plan: Plan, all_there: bool) -> None:
+        self.plan, self.records = plan, 0
+        self.share = 1.0 if all_there else min(1.0, MEASURED / max(1, plan.divided.keys.total()))
+        self.missing_after: Counter[str] = Counter()
+        self.exposed = 0  # records in groups of any division in which a confidential column has one value at most
+        self._sums = [_Sums() for _ in plan.divisions]
+        self._samples: list[list[Sampled]] = [[] for _ in plan.divisions]
+        self._first = 0  # group of the last division, in the piece that comes next
+
+    def add(self, division: Division, solved: Solved) -> None:
+        """Take in the groups of a part."""
+        sums, sizes = self._sums[division.number], np.bincount(solved.labels)
+        sums.groups += len(sizes)
+        sums.parts += 1
+        sums.largest = max(sums.largest, len(solved.labels))
+        sums.sizes.update(sizes.tolist())
+        sums.loss.add(solved.loss.plain)
+        if solved.loss.weighted is not None:
+            sums.weighted = sums.weighted or Spread()
+            sums.weighted.add(solved.loss.weighted)
+        sums.chosen = dict(solved.chosen)
+        sums.merged += int(solved.chosen.get("merged", 0))
+        sums.regrouped += "tried" in solved.chosen
+        if solved.proven is not None:
+            sums.proven.append(solved.proven)
+        noisy = _noisy(self.plan.recipe)
+        plain = [flags for name, flags in solved.constant.items() if name not in noisy]
+        sums.exposed.append(np.any(plain, axis=0) if plain else np.zeros(len(sizes), bool))
+        sums.group_sizes.append(sizes)
+
+    def add_border(self, division: Division, apart: float, together: float, records: int) -> None:
+        """Take in what two parts lose more than one would."""
+        faces = 100.0 * (apart / together - 1.0) if together > 0 else 0.0
+        self._sums[division.number].border = {"faces": faces, "compared": records}
+
+    def add_released(self, records: Records, after: Mapping[str, Column], groupings: Sequence[Grouping]) -> None:
+        """Take in some released records."""
+        self.records += len(records)
+        for name, column in after.items():
+            self.missing_after[name] += int(np.count_nonzero(column.missing))
+        last = len(groupings) - 1
+        exposed = np.zeros(len(records), bool)
+        for i, grouping in enumerate(groupings):
+            group = grouping.group + (self._first if i == last else 0)  # numbered over all pieces
+            self._add_noise(self._sums[i], records, after, group)
+            exposed |= np.concatenate(self._sums[i].exposed)[group]
+            for name in _noisy(self.plan.recipe) if i == last else ():
+                exposed |= constant_groups(grouping.group, after[name])[grouping.group]
+            if i == last or self.share < 1.0:
+                self._sample(i, records, after, group)
+        self.exposed += int(np.count_nonzero(exposed))
+        self._first += groupings[last].table.groups
+
+    def _add_noise(self, sums: _Sums, records: Records, after: Mapping[str, Column], group: Ints) -> None:
+        for name in _noisy(self.plan.recipe):
+            before, now = records.column(name), after[name]
+            count = sums.groups
+            noise = sums.noise.setdefault(name, _Noise(*_empty(0)))
+            if len(noise.low) < count:
+                more = _empty(count - len(noise.low))
+                grown = [np.concatenate(pair) for pair in zip(vars(noise).values(), more, strict=True)]
+                noise = sums.noise[name] = _Noise(*grown)
+            there = ~before.missing
+            at = group[there]
+            np.minimum.at(noise.low, at, now.numbers[there])
+            np.maximum.at(noise.high, at, now.numbers[there])
+            noise.moved[at[before.numbers[there] != now.numbers[there]]] = True
+            np.minimum.at(noise.was_low, at, before.numbers[there])
+            np.maximum.at(noise.was_high, at, before.numbers[there])
+
+    def _sample(self, i: int, records: Records, after: Mapping[str, Column], group: Ints) -> None:
+        recipe, component = self.plan.recipe, self.plan.divisions[i].component
+        last = i == len(self._sums) - 1
+        masked = recipe.quasi if last else (*recipe.within, *component.quasi)
+        names = [*masked, *recipe.of_role("confidential")]
+        weights = weights_of(records, recipe)
+        if self.share >= 1.0:
+            before = {name: records.column(name) for name in names}
+            self._samples[i].append(Sampled(before, {**before, **after}, weights))
+            return
+        drawn = mixed(group.astype(np.uint64), np.uint64((recipe.seed or 0) + i)) < np.uint64(self.share * 2.0**64)
+        rows = np.flatnonzero(drawn)
+        before = {name: records.column(name).at(rows) for name in names}
+        changed = {name: column.at(rows) for name, column in after.items() if name in names}
+        self._samples[i].append(Sampled(before, {**before, **changed}, None if weights is None else weights[rows]))
+
+    def sample(self, i: int = -1) -> Sampled:
+        """The records that measures of a division are taken from; those of the last one are for all of them."""
+        parts = self._samples[i]
+        if len(parts) == 1:
+            return parts[0]
+        weights = [part.weights for part in parts if part.weights is not None]
+        return Sampled(
+            _joined(part.before for part in parts),
+            _joined(part.after for part in parts),
+            np.concatenate(weights) if weights else None,
+        )
+
+    def grouping_facts(self) -> tuple[GroupingFacts, ...]:
+        """What there is to say of each division."""
+        return tuple(self._facts_of(division) for division in self.plan.divisions)
+
+    def _facts_of(self, division: Division) -> GroupingFacts:
+        recipe, sums = self.plan.recipe, self._sums[division.number]
+        component, loss = division.component, sums.loss
+        crossed = self._not_crossed(division, sums)
+        return GroupingFacts(
+            name=component.name,
+            quasi=component.quasi,
+            k=component.k,
+            method=recipe.method.name if recipe.guard.rule == "merge" else recipe.guard.rule,
+            params=self._params(division, sums),
+            groups=sums.groups,
+            sizes={size: sums.sizes[size] for size in sorted(sums.sizes)},
+            sse=loss.sse,
+            sst=loss.sst,
+            loss_percent=loss.loss_percent,
+            loss_weighted_percent=None if sums.weighted is None else sums.weighted.loss_percent,
+            constant_records=self._constant_records(sums),
+            bound=bound_facts(sums.proven, component.k, loss.sse, loss.sst, crossed) if sums.proven else None,
+        )
+
+    def _not_crossed(self, division: Division, sums: _Sums) -> str:
+        """What the groups that a bound is about must stay in."""
+        cells = len(division.cells.cells)
+        if sums.parts == 1:
+            return ""
+        return " that cross no stratum" if sums.parts == cells else " that cross no block" + " or stratum" * (cells > 1)
+
+    def _params(self, division: Division, sums: _Sums) -> dict[str, Any]:
+        """What was chosen; of several parts, how many there were."""
+        recipe = self.plan.recipe
+        if sums.parts == 1:
+            out = dict(sums.chosen)
+        else:
+            out = dict(recipe.method.params) if recipe.method.blocks is not None else {}
+            cells = len(division.cells.cells)
+            out |= {"strata": cells} if cells > 1 else {}
+            if "guard" in sums.chosen:
+                out["guard"] = sums.chosen["guard"]
+            if "merged" in sums.chosen:
+                out["merged"] = sums.merged
+            if sums.regrouped:
+                out["regrouped"] = sums.regrouped
+        if recipe.method.blocks is not None:
+            out |= {"blocks": sums.parts, "block_size": sums.largest, **sums.border}
+        return {name: list(value) if isinstance(value, tuple) else value for name, value in out.items()}
+
+    def _constant_records(self, sums: _Sums) -> int:
+        exposed = np.concatenate(sums.exposed)
+        for noise in sums.noise.values():
+            exposed = exposed | (noise.low >= noise.high)
+        return int(np.concatenate(sums.group_sizes)[exposed].sum())
+
+    def unmoved(self, name: str) -> int:
+        """In how many constant groups noise has changed no value of a column."""
+        noises = [sums.noise[name] for sums in self._sums if name in sums.noise]
+        return sum(int(np.count_nonzero((noise.was_low == noise.was_high) & ~noise.moved)) for noise in noises)
+
+
+def _noisy(recipe: Recipe) -> list[str]:
+    return [name for name in recipe.of_role("confidential") if recipe.columns[name].noise is not None]
+
+
+def _empty(groups: int) -> list[Any]:
+    low, high = np.full(groups, np.inf), np.full(groups, -np.inf)
+    return [low, high, low.copy(), high.copy(), np.zeros(groups, bool)]
+
+
+def _joined(parts: Iterable[Mapping[str, Column]]) -> dict[str, Column]:
+    every = list(parts)
+    return {name: joined_columns([part[name] for part in every]) for name in every[0]}

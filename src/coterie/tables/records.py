@@ -1,0 +1,133 @@
+"""Some records of a table: their numbers, and their columns, read by the recipe's rules when somebody asks for one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import kinds
+from .columns import Column
+from .kinds import Typed
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How columns are read: the same for all records, wherever they are.
+
+    Attributes
+    ----------
+    rules : mapping of str to ColumnRule
+        What each column is.
+    decimal : str
+        The decimal mark of numbers in text.
+    missing : tuple of str
+        Texts that mean missing, where a column still holds them as they stand in the file.
+    steps : mapping of str to float
+        What the released values of a whole column are rounded to; known once all records have been seen.
+    categories : mapping of str to tuple of str
+        All categories of nominal and boolean columns; known then, too.
+    """
+
+    rules: Mapping[str, Any]
+    decimal: str = "."
+    missing: tuple[str, ...] = ()
+    steps: Mapping[str, float] = field(default_factory=dict)
+    categories: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    def with_survey(self, steps: Mapping[str, float], categories: Mapping[str, tuple[str, ...]]) -> Reading:
+        """The same, once the whole table is known."""
+        return replace(self, steps=dict(steps), categories=dict(categories))
+
+    def read(self, name: str, array: Any) -> Typed:
+        """A column of some records."""
+        if self.missing:
+            array = without_texts(array, self.missing)
+        typed = kinds.read(name, array, self.rules[name], self.decimal, self.steps.get(name))
+        every = self.categories.get(name)
+        if every is not None and every != typed.column.categories:
+            typed = _in_all_categories(typed, every)
+        return typed._replace(step=self.steps.get(name, typed.step))
+
+
+def without_texts(array: Any, texts: tuple[str, ...]) -> Any:
+    """A column of texts with nulls for those that mean missing."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    means_missing = pc.is_in(array, value_set=pa.array(texts, array.type))
+    return pc.if_else(means_missing, pa.scalar(None, array.type), array)
+
+
+def _in_all_categories(typed: Typed, every: tuple[str, ...]) -> Typed:
+    """A column in the codes of the whole table. It is written by its own records' categories."""
+    column = typed.column
+    if column.kind != "nominal":  # the codes are the same; records that lack a word don't know it
+        return typed._replace(column=Column(column.name, column.kind, column.numbers, every))
+    place = {category: i for i, category in enumerate(every)}
+    to_whole = np.array([place[c] for c in column.categories] + [-1], np.int64)
+    to_own = np.full(len(every) + 1, np.nan)
+    to_own[to_whole[:-1]] = np.arange(len(column.categories))
+
+    def write(numbers: Floats) -> Any:
+        return typed.write(to_own[np.where(np.isnan(numbers), -1, numbers).astype(np.int64)])
+
+    codes = to_whole[np.where(column.missing, -1, column.numbers).astype(np.int64)]
+    numbers = np.where(codes < 0, np.nan, codes)
+    return typed._replace(column=Column(column.name, column.kind, numbers, every), write=write)
+
+
+class Records:
+    """Some records of a table.
+
+    Parameters
+    ----------
+    numbers : ndarray of int64
+        The number of each record in the table, in rising order.
+    arrow : function
+        Gives a column of these records as an Arrow array.
+    reading : Reading
+        How columns are read.
+    """
+
+    def __init__(self, numbers: Ints, arrow: Callable[[str], Any], reading: Reading) -> None:
+        self.numbers, self.arrow, self.reading = numbers, arrow, reading
+        self._typed: dict[str, Typed] = {}
+
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+    def typed(self, name: str) -> Typed:
+        """A column as numbers, and the way back."""
+        if name not in self._typed:
+            self._typed[name] = self.reading.read(name, self.arrow(name))
+        return self._typed[name]
+
+    def column(self, name: str) -> Column:
+        """A column as numbers."""
+        return self.typed(name).column
+
+    def take(self, rows: Ints) -> Records:
+        """Some of the records; their columns are those that are read here already, or when they are asked for."""
+        return _Taken(self, rows)
+
+
+class _Taken(Records):
+    """Some of other records."""
+
+    def __init__(self, of: Records, rows: Ints) -> None:
+        super().__init__(of.numbers[rows], of.arrow, of.reading)
+        self._of, self._rows = of, rows
+
+    def typed(self, name: str) -> Typed:
+        """A column of these records; it is written as one of all."""
+        if name not in self._typed:
+            typed = self._of.typed(name)
+            self._typed[name] = typed._replace(column=typed.column.at(self._rows))
+        return self._typed[name]
