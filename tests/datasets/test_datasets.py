@@ -15,7 +15,7 @@ from coterie import datasets
 from coterie.datasets import DATASETS, Dataset, casc_available
 from coterie.errors import CoterieError
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 CASC = Path(os.environ.get("COTERIE_CASC_DIR") or ROOT.parent / "shared" / "data").resolve()
 needs_casc = pytest.mark.skipif(
     not casc_available(CASC), reason="the CASC files are neither in COTERIE_CASC_DIR nor in ../shared/data"
