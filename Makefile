@@ -1,4 +1,5 @@
-# The developers' commands; `make` lists them. All use the environment in .venv, which `make venv` creates.
+# The developers' commands; `make` lists them. All but `make ci` use the environment in .venv, which
+# `make venv` creates.
 BIN = .venv/bin
 
 help: ## list the commands
@@ -7,11 +8,14 @@ help: ## list the commands
 venv: ## create .venv with everything the tests need
 	python3 -m venv .venv && $(BIN)/pip install -q -e '.[dev]'
 
-test: ## run all tests
-	$(BIN)/pytest
+test: ## run the tests, on two cores; without the campaigns
+	$(BIN)/pytest -n 2
 
 quick: ## run the tests that take no more than a few seconds
-	$(BIN)/pytest -m "not slow"
+	$(BIN)/pytest -n 2 -m "not slow and not campaign"
+
+campaigns: ## run the tests that take minutes each
+	$(BIN)/pytest -n 2 -m campaign
 
 lint: ## ruff and mypy, as CI runs them
 	$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy
@@ -19,7 +23,7 @@ lint: ## ruff and mypy, as CI runs them
 format: ## format the code
 	$(BIN)/ruff check --fix . ; $(BIN)/ruff format .
 
-ci: ## what must pass before a change lands
+ci: ## what must pass before a change lands, in a fresh environment of its own
 	bash .ci/run
 
 reproduce: ## the papers' tables, published and ours
@@ -36,4 +40,4 @@ clean: ## remove caches, the compiled kernels among them
 	find src tests -name __pycache__ -type d -prune -exec rm -rf {} +
 
 .DEFAULT_GOAL := help
-.PHONY: help venv test quick lint format ci reproduce bench pictures clean
+.PHONY: help venv test quick campaigns lint format ci reproduce bench pictures clean

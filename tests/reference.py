@@ -314,25 +314,37 @@ def mu_approx(X, k, turn, candidates):
     return labels_of(groups, len(rows))
 
 
-def cost_of(values, cost):
-    """What a group of numbers costs, as a fraction: without rounding."""
-    values = sorted(Fraction(x) for x in values)
+def in_whole_numbers(values):
+    """Numbers in order, times what makes all of them whole; and that factor. Whole numbers add up fast, and exactly."""
+    values = sorted(Fraction(float(x)) for x in values)
+    times = math.lcm(*(x.denominator for x in values))
+    return [x.numerator * (times // x.denominator) for x in values], times
+
+
+def cost_of_whole(values, cost):
+    """What a group of whole numbers costs, in order, as a fraction: without rounding."""
     if cost == "maximal":
-        return values[-1] - values[0]
+        return Fraction(values[-1] - values[0])
     if cost == "absolute":
-        return sum(abs(x - values[len(values) // 2]) for x in values)
-    mean = sum(values) / len(values)
-    return sum((x - mean) ** 2 for x in values)
+        return Fraction(sum(abs(x - values[len(values) // 2]) for x in values))
+    n, total = len(values), sum(values)
+    return Fraction(sum((n * x - total) ** 2 for x in values), n * n)
+
+
+def cost_of(values, cost):
+    """What a group of numbers costs."""
+    values, times = in_whole_numbers(values)
+    return cost_of_whole(values, cost) / (times**2 if cost == "sse" else times)
 
 
 def univariate(x, k, cost="sse"):
     """The least cost of any partition of numbers into groups of at least k: over the sorted values, any group size."""
-    x = sorted(Fraction(float(v)) for v in x)
+    x, times = in_whole_numbers(x)
     best = [Fraction(0)] + [None] * len(x)
     for j in range(k, len(x) + 1):
         ends = [i for i in range(j - k + 1) if best[i] is not None]
-        best[j] = min((best[i] + cost_of(x[i:j], cost) for i in ends), default=None)
-    return best[-1]
+        best[j] = min((best[i] + cost_of_whole(x[i:j], cost) for i in ends), default=None)
+    return best[-1] / (times**2 if cost == "sse" else times)
 
 
 def optimal_sse(X, k):

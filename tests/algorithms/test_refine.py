@@ -159,8 +159,8 @@ def test_the_same_in_another_thread_and_process():
     thread.join()
     np.testing.assert_array_equal(here.labels, there[0].labels)
     code = (
-        "import sys; sys.path.insert(0, 'tests'); from test_refine import *; X = table('skewed', 300, 4, 3); "
-        "print(*refined(X, mdav(X, 4), 4, seed=7).labels)"
+        "import sys; sys.path[:0] = ['tests', 'tests/algorithms']; from test_refine import *; "
+        "X = table('skewed', 300, 4, 3); print(*refined(X, mdav(X, 4), 4, seed=7).labels)"
     )
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert ran.stdout.split() == [str(g) for g in here.labels]

@@ -49,12 +49,11 @@ def start(X, k):
 def least_sse(X, k):
     """By dynamic programming over all sets of records, groups of k to 2k - 1."""
     n = len(X)
-    cost = {}
-    for group in all_groups(n, k):
-        cost[sum(1 << i for i in group)] = float(group_costs(X, np.array([group]))[0])
     by_first = [[] for _ in range(n)]
-    for mask, c in cost.items():
-        by_first[(mask & -mask).bit_length() - 1].append((mask, c))
+    for _, same_size in itertools.groupby(all_groups(n, k), len):
+        groups = list(same_size)
+        for group, c in zip(groups, group_costs(X, np.array(groups)).tolist(), strict=True):
+            by_first[group[0]].append((sum(1 << i for i in group), c))
     best = {0: 0.0}
     for done in range(2**n):
         if done in best and done != 2**n - 1:
