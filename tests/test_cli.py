@@ -159,7 +159,7 @@ def test_a_file_that_is_no_parquet(tmp_path):
 @pytest.mark.parametrize(
     ("args", "message"),
     [
-        (["-k", "1"], "k must be at least 2"),
+        (["-k", "1"], "'k' must be an integer of at least 2"),
         (["-k", "x"], "-k"),
         (["-k", "3", "--method", "mdva"], "did you mean 'mdav'"),
         (["-k", "3", "--param", "gamma=0.2", "--method", "mdav"], "belongs to v-mdav"),
