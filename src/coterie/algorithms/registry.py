@@ -123,6 +123,10 @@ class Method:
         self.agree(out)
         return out
 
+    def draws(self, params: Mapping[str, Any]) -> bool:
+        """Whether, with these parameters, the groups depend on a seed."""
+        return self.randomized and params.get("order") != "index"
+
     def check_fits(self, k: int, columns: int) -> None:
         """Refuse a k or a number of columns that the method is not made for."""
         if self.only_k not in (None, k):
