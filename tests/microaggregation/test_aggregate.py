@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import coterie as ct
+from coterie.algorithms import run
+from coterie.measures import centres as aggregate
 from coterie.measures import loss
-from coterie.microaggregation import api as partition
-from coterie.microaggregation import released as aggregate
 
 groups = st.lists(st.integers(0, 12), min_size=1, max_size=80).map(
     lambda g: np.unique(g, return_inverse=True)[1].reshape(-1)
@@ -56,7 +56,7 @@ def test_records_by_group_are_a_stable_sort(labels):
 @given(st.lists(st.integers(-3, 12) | st.integers(-(2**63), 2**63 - 1), min_size=1, max_size=40))
 def test_groups_are_numbered_by_first_appearance(labels):
     seen = list(dict.fromkeys(labels))
-    found = partition._by_first_appearance(np.array(labels, np.int64))
+    found = run.by_first_appearance(np.array(labels, np.int64))
     assert found.tolist() == [seen.index(g) for g in labels]
 
 
@@ -66,4 +66,4 @@ def test_an_array_is_only_read_and_shares_nothing_with_the_result(standardize):
     X.flags.writeable = False
     found = ct.microaggregate(X, 3, "mdav", standardize=standardize)
     assert not np.shares_memory(found.data, X)
-    assert not np.shares_memory(found._matrix.values, X)
+    assert not np.shares_memory(found._records.matrix().values, X)

@@ -25,16 +25,17 @@ def auto(X: Floats, k: int, *, loss: Callable[[Ints], float], rng: np.random.Gen
 
     Of the partitions on the way, the one with the least of the loss that was asked for is kept.
     """
-    starts = {"mdav": mdav(X, k)}
+    partitions = [Found(mdav(X, k), {"method": "mdav"})]
     more(len(X))
     if len(X) <= SMALL:
         more(len(X))
-        starts["mdav*"] = mdav_star(X, k)
-    first = min(starts, key=lambda name: loss(starts[name]))
-    refined = refine(X, starts[first], k, effort="quick", rng=rng, limits=limits)
-    found = [Found(labels, {"method": name}) for name, labels in starts.items()]
-    found.append(Found(refined.labels, {"method": first, "refine": "quick", "steps": refined.steps}))
-    return min(found[::-1], key=lambda f: loss(f.labels))
+        partitions.append(Found(mdav_star(X, k), {"method": "mdav*"}))
+    losses = [loss(p.labels) for p in partitions]
+    start = partitions[int(np.argmin(losses))]  # ties go to mdav
+    refined = refine(X, start.labels, k, effort="quick", rng=rng, limits=limits)
+    partitions.append(Found(refined.labels, {**start.chosen, "refine": "quick", "steps": refined.steps}))
+    losses.append(loss(refined.labels))
+    return partitions[-1 - int(np.argmin(losses[::-1]))]  # ties go to the last
 
 
 def exact_method(X: Floats, k: int, *, rng: np.random.Generator, limits: Limits) -> Found:

@@ -6,13 +6,13 @@ Functions are named, not imported, so that listing the methods compiles and impo
 from __future__ import annotations
 
 import difflib
-import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
-from numbers import Integral, Real
+from numbers import Real
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ..constraints import Must, WrongError, check, from_text, number, one_of, whole
 from ..errors import CoterieError
 
 if TYPE_CHECKING:
@@ -36,56 +36,55 @@ class Found(NamedTuple):
 
 @dataclass(frozen=True)
 class Parameter:
-    """A method's own parameter: its default, what it must be, and the function that checks and normalizes it."""
+    """A method's own parameter: its default, what it means, and what it must be."""
 
     default: Any
     meaning: str
-    must_be: str
-    check: Callable[[Any], Any]
+    must: Must
+
+    @property
+    def must_be(self) -> str:
+        """What it must be, in words."""
+        return self.must.be
+
+    def check(self, value: Any) -> Any:
+        """The value as it is kept; a ValueError if it is not what it must be."""
+        return self.must.read(value)
+
+
+_NUMBER = number("a number >= 0", lambda value: value >= 0)
 
 
 def _gamma(value: Any) -> Any:
-    """A number >= 0, several of them, or "auto"; a text such as "0.1,0.2", from the command line, is read."""
-    if isinstance(value, str):
-        if value == "auto":
-            return value
-        numbers = [float(part) for part in value.split(",")]
-        return _gamma(numbers if len(numbers) > 1 else numbers[0])
-    if isinstance(value, Real) and not isinstance(value, bool):
-        number = float(value)
-        if not (math.isfinite(number) and number >= 0):
-            raise ValueError
-        return number
-    numbers = [_gamma(v) for v in value]
-    if not numbers or not all(isinstance(v, float) for v in numbers):
-        raise ValueError
-    return tuple(numbers)
-
-
-def _one_of(*names: str) -> Callable[[Any], Any]:
-    def check(value: Any) -> Any:
-        if not isinstance(value, str) or value not in names:
-            raise ValueError
+    if isinstance(value, str) and value == "auto":
         return value
+    if isinstance(value, Real):
+        return _NUMBER.read(value)
+    try:
+        gammas = tuple(map(_NUMBER.read, value))
+    except TypeError:  # nothing to iterate over
+        raise WrongError from None
+    if not gammas:
+        raise WrongError
+    return gammas
 
-    return check
+
+def _gamma_in(text: str) -> Any:
+    """What the command line says: auto, 0.2 or 0.1,0.2."""
+    if text == "auto":
+        return text
+    numbers = [float(part) for part in text.split(",")]
+    return numbers if len(numbers) > 1 else numbers[0]
 
 
-def _count(value: Any) -> int:
-    """A whole number >= 1; a text, from the command line, is read."""
-    if isinstance(value, bool) or not isinstance(value, (Integral, str)) or int(value) < 1:
-        raise ValueError
-    return int(value)
-
-
-def _restarts_need_chance(own: Mapping[str, Any]) -> None:
-    if own["order"] == "index" and own["restarts"] > 1:
+def _restarts_need_chance(params: Mapping[str, Any]) -> None:
+    if params["order"] == "index" and params["restarts"] > 1:
         raise CoterieError(
             "'restarts' needs order='random'.", "order='index'", "by index, every start gives the same groups."
         )
 
 
-def _any(own: Mapping[str, Any]) -> None:
+def _any(params: Mapping[str, Any]) -> None:
     """Whatever values the parameters have, they go together."""
 
 
@@ -120,15 +119,13 @@ class Method:
             if name not in self.parameters:
                 takes = ", ".join(self.parameters) or "no parameters of its own"
                 raise CoterieError(f"The method '{self.name}' takes {takes}.", f"'{name}'", _also_takes(name))
-        out = {}
-        for name, parameter in self.parameters.items():
-            value = given.get(name, parameter.default)
-            try:
-                out[name] = parameter.check(value)
-            except (TypeError, ValueError, OverflowError):
-                raise CoterieError(f"'{name}' must be {parameter.must_be}.", _shown(value)) from None
+        out = {name: check(name, p.must, given.get(name, p.default)) for name, p in self.parameters.items()}
         self.agree(out)
         return out
+
+    def draws(self, params: Mapping[str, Any]) -> bool:
+        """Whether, with these parameters, the groups depend on a seed."""
+        return self.randomized and params.get("order") != "index"
 
     def check_fits(self, k: int, columns: int) -> None:
         """Refuse a k or a number of columns that the method is not made for."""
@@ -154,21 +151,19 @@ _DMMS06 = "Domingo-Ferrer, Martínez-Ballesté, Mateo-Sanz & Sebé 2006, doi:10.
 _COST = Parameter(
     "sse",
     "what a group costs: squares about the mean, absolute deviations from the median, or its range",
-    "'sse', 'absolute' or 'maximal'",
-    _one_of("sse", "absolute", "maximal"),
+    one_of("sse", "absolute", "maximal"),
 )
-_CHOICES = Parameter(
-    "random", "how the paper's free choices are made", "'random' or 'index'", _one_of("random", "index")
-)
-_RESTARTS = Parameter(1, "random starts, of which the best is kept", "a whole number >= 1", _count)
+_CHOICES = Parameter("random", "how the paper's free choices are made", one_of("random", "index"))
+_RESTARTS = Parameter(1, "random starts, of which the best is kept", from_text(whole(1, be="a whole number >= 1"), int))
 _PATH = Parameter(
     "tour",
     "the path: a short tour, the nearest record next, or a space-filling curve",
-    "'tour', 'nearest' or 'curve'",
-    _one_of("tour", "nearest", "curve"),
+    one_of("tour", "nearest", "curve"),
 )
 _GAMMA = Parameter(
-    "auto", "gain factor", "a number >= 0, a list of them, or 'auto' (0.0 to 2.0 in steps of 0.1)", _gamma
+    "auto",
+    "gain factor",
+    from_text(Must("a number >= 0, a list of them, or 'auto' (0.0 to 2.0 in steps of 0.1)", _gamma), _gamma_in),
 )
 
 METHODS: dict[str, Method] = {
@@ -233,10 +228,3 @@ def find(name: Any) -> Method:
 def _also_takes(parameter: str) -> str | None:
     owners = [m.name for m in METHODS.values() if parameter in m.parameters]
     return f"'{parameter}' belongs to {', '.join(owners)}." if owners else None
-
-
-def _shown(value: Any) -> str:
-    """A parameter as an error shows it: numbers and short texts as they are, of everything else the type."""
-    if isinstance(value, (str, Real, Integral)) and len(text := repr(value)) <= 40:
-        return text
-    return f"an object of type {type(value).__name__}"

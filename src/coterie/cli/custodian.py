@@ -43,7 +43,7 @@ def recipe(
     force: Annotated[bool, typer.Option("--force", help="Replace the output if it exists.")] = False,
 ) -> None:
     """Draft a recipe by looking at a file: a role and a kind for every column, with the reasons, for you to decide."""
-    from ..formats.plain_table import atomically
+    from ..formats.atomic import atomically
     from ..release.drafting import draft_recipe
     from ..release.streaming import bytes_of
 
@@ -292,7 +292,7 @@ def compare(
     quiet: _Quiet = False,
 ) -> None:
     """Compare candidates: what each method and k loses, and what risk it leaves, as table, JSON and picture."""
-    from ..formats.plain_table import atomically
+    from ..formats.atomic import atomically
     from ..release.compare import compare as run
 
     if output is not None and output.suffix.lower() not in (".html", ".htm"):

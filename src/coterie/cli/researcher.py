@@ -1,4 +1,4 @@
-"""The researcher's commands: methods, microaggregate, reproduce."""
+"""The commands for research: methods, microaggregate, reproduce."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Annotated, Any, Optional
 import typer
 
 from ..errors import CoterieError
-from .common import app, blocks_of, console, interruptible, names_of, tell, warnings_told
+from .common import app, blocks_of, console, interruptible, names_of, options_of, tell, warnings_told
 
 
 @app.command()
@@ -33,7 +33,7 @@ def microaggregate(
     output: Annotated[Path, typer.Option("-o", "--output", help="Where the aggregated file goes (.csv or .parquet).")],
     columns: Annotated[
         Optional[str],  # noqa: UP045
-        typer.Option(help="The columns to aggregate, with commas between; the others are left out of the output."),
+        typer.Option(help="The columns to aggregate, comma-separated; the others are left out of the output."),
     ] = None,
     method: Annotated[str, typer.Option(help="A name that 'coterie methods' lists.")] = "auto",
     param: Annotated[
@@ -60,7 +60,9 @@ def microaggregate(
     standardize: Annotated[
         bool, typer.Option(help="Whether columns are standardized before distances are taken.")
     ] = True,
-    centre: Annotated[str, typer.Option(help="What stands for a group: mean or median.")] = "mean",
+    centre: Annotated[
+        str, typer.Option("--centre", "--center", help="What stands for a group: mean or median.")
+    ] = "mean",
     distortion: Annotated[str, typer.Option(help="Loss by squared or euclidean distances.")] = "squared",
     diversity: Annotated[str, typer.Option(help="Loss held against distances to the centre, or pairwise.")] = "centre",
     rounding: Annotated[
@@ -72,7 +74,14 @@ def microaggregate(
         typer.Option(help="The seed of a randomized method, or of --refine; default 0."),
     ] = None,
     labels: Annotated[bool, typer.Option("--labels", help="Write each record's group instead of the values.")] = False,
-    delimiter: Annotated[str, typer.Option(help="What stands between the fields of a CSV file.")] = ",",
+    read: Annotated[
+        Optional[list[str]],  # noqa: UP045
+        typer.Option(help="How the CSV file is read, NAME=VALUE, such as decimal=,; may be repeated."),
+    ] = None,
+    delimiter: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(help="The character between the fields of a CSV file. Default: detected."),
+    ] = None,
     header: Annotated[
         bool, typer.Option("--header", help="The first line of the CSV file holds names, though some are numbers.")
     ] = False,
@@ -80,28 +89,25 @@ def microaggregate(
     json_: Annotated[bool, typer.Option("--json", help="Print the facts as JSON on stdout.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="Print nothing on stderr but errors.")] = False,
 ) -> None:
-    """Microaggregate a numeric file: the researcher's face. Loss, group sizes and time go to stderr."""
+    """Microaggregate a numeric file, for research: no check, no report. Loss, group sizes and time go to stderr."""
     from ..algorithms.registry import find
-    from ..formats.plain_table import check_writable, read_table, write_table
+    from ..microaggregation import files
     from ..microaggregation.api import microaggregate as run
-    from ..tables.arrow import arrow_table
 
-    params: dict[str, Any] = find(method).check(_params(param))
-    if len(delimiter) != 1 or not delimiter.isascii() or delimiter in '\r\n"':
-        raise CoterieError("--delimiter must be one ASCII character, and no quote or line break.")
-    drawn = find(method).randomized and params.get("order") != "index"
-    if seed is not None and not drawn and refine == "none":
+    chosen = find(method)
+    params = chosen.check(_params(param))
+    if seed is not None and not chosen.draws(params) and refine == "none":
         what = "--seed is for randomized methods and for --refine."
-        raise CoterieError(what, f"--method {find(method).name}", "leave it out.")
+        raise CoterieError(what, f"--method {chosen.name}", "leave it out.")
     if labels and rounding is not None:
         raise CoterieError("--rounding has no effect with --labels.", hint="leave one of them out.")
     target = output.resolve()  # a link stays, and what it leads to is written
-    check_writable(target, file, force)
-    table, left_out = read_table(file, names_of(columns), delimiter, header)
+    files.check_output(target, file, force)
+    source = files.read(file, names_of(columns), _read_options(read, delimiter, header))
     shown = sys.stderr.isatty() and not quiet
     with warnings_told():
         result = run(
-            table,
+            source.table,
             k,
             method,
             standardize=standardize,
@@ -109,21 +115,21 @@ def microaggregate(
             distortion=distortion,  # type: ignore[arg-type]
             diversity=diversity,  # type: ignore[arg-type]
             rounding=_rounding(rounding),  # type: ignore[arg-type]
-            random_state=seed or 0,
+            seed=seed or 0,
             refine=refine,  # type: ignore[arg-type]
-            seconds=seconds if refine != "none" or find(method).limited or bound is None else None,
+            seconds=seconds if refine != "none" or chosen.limited or bound is None else None,
             blocks=blocks_of(blocks),  # type: ignore[arg-type]
             progress=shown,
             **params,
         )
-    write_table(arrow_table(_groups(result)) if labels else result.data, target, delimiter)
+    files.write(files.groups_table(result) if labels else result.data, target, source.format)
     proven = result.bound(bound, seconds=seconds, progress=shown) if bound is not None else None  # type: ignore[arg-type]
     if not quiet:
         tell(result)
         if proven is not None:
             tell(f"bound           {proven}")
-        if left_out:
-            tell(f"left out        {len(left_out)} of the file's columns, which --columns does not name")
+        if source.left_out:
+            tell(f"left out        {len(source.left_out)} of the file's columns, which --columns does not name")
         tell(f"written         {output}{' (the groups of the records)' if labels else ''}")
     if json_:
         facts = result.facts() if proven is None else {**result.facts(), "bound": asdict(proven)}
@@ -156,11 +162,14 @@ def reproduce(
         raise typer.Exit(1)
 
 
-def _groups(result: Any) -> dict[str, Any]:
-    """The groups as columns: one, or one for each column of the table."""
-    if result.labels.ndim == 1:
-        return {"group": result.labels}
-    return {f"group_{name}": result.labels[:, j] for j, name in enumerate(result.columns)}
+def _read_options(read: list[str] | None, delimiter: str | None, header: bool) -> dict[str, Any] | None:
+    """The options of --read, with those that have a flag of their own."""
+    texts = list(read or ())
+    if delimiter is not None:
+        texts.append(f"delimiter={delimiter}")
+    if header:
+        texts.append("header=true")
+    return options_of(texts)
 
 
 def _params(param: list[str] | None) -> dict[str, str]:

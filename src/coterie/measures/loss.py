@@ -16,8 +16,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..microaggregation.released import AT_ONCE, centres_by_column, group_centres, means
 from ..tables.columns import Column, Columns
+from .centres import AT_ONCE, centres_by_column, group_centres, means
 from .scale import in_sds
 
 Floats = NDArray[np.float64]

@@ -1,9 +1,26 @@
-"""Bound: how far a partition can be from the best possible one, at most."""
+"""Bounds: how far a partition can be from the best possible one, at most."""
 
 from __future__ import annotations
 
 import math
+import time
+import zlib
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from .. import progress as progress_
+from ..errors import CoterieError
+from ..measures.loss import diversity, percent
+from . import options
+from .matrix import Matrix, encode
+from .numeric_table import Numbers, read
+
+if TYPE_CHECKING:
+    from ..algorithms.limits import Limits
+    from ..algorithms.optimal.lower_bound import Proven
+    from .result import Result
+
+CLOSE = 1e-8  # the relative gap of what counts as optimal
 
 
 @dataclass(frozen=True)
@@ -58,3 +75,87 @@ class Bound:
             f"No partition into groups of at least {self.k} loses less than {self.loss:.4g} %; "
             f"yours loses {self.reached:.4g} %, {more}."
         )
+
+
+@dataclass(frozen=True, eq=False)
+class Records:
+    """The records that were grouped, as the caller's own table and not a copy; with a checksum, as it may change."""
+
+    table: Any
+    checksum: int
+    standardize: bool
+
+    @classmethod
+    def of(cls, table: Any, numbers: Numbers, standardize: bool) -> Records:
+        """The records of a table that was read."""
+        return cls(table, zlib.crc32(numbers.values.data), standardize)
+
+    def matrix(self) -> Matrix:
+        """What was grouped, made again."""
+        numbers = read(self.table)
+        if zlib.crc32(numbers.values.data) != self.checksum:
+            what = "A bound needs the records as they were when they were grouped."
+            raise CoterieError(what, "a table that was changed since then", "microaggregate it again, or a copy of it.")
+        return encode(numbers.values, self.standardize)
+
+
+class Known(NamedTuple):
+    """What is proven: the bound in the units of the data, and as a loss in percent."""
+
+    proven: Proven
+    loss: float
+
+
+def known(proven: Proven, matrix: Matrix, centre: str) -> Known:
+    """What was proven for the matrix that was grouped, as a result keeps it."""
+    squared = matrix.unit * matrix.unit
+    scaled = proven._replace(sse=proven.sse * squared, tolerance=proven.tolerance * squared)
+    return Known(scaled, percent(proven.sse, diversity(matrix.values, centre)))
+
+
+def bound(result: Result, effort: Any, seconds: Any, progress: Any) -> Bound:
+    """The bound that the method has proven; else one of this effort."""
+    from ..algorithms.limits import Limits
+
+    asked = options.check(bound=effort, seconds=seconds, progress=progress)
+    began = time.perf_counter()
+    limits = Limits(asked["seconds"])
+    if result._proven is None:
+        proven, loss = _prove(result, effort, limits, progress)
+    else:
+        proven, loss = result._proven
+    loss = min(loss, result.loss)
+    kind = proven.kind
+    if gap(result.loss, loss) <= CLOSE:
+        kind = "optimal"
+    elif kind == "optimal":  # what is optimal is this partition with its large groups split
+        kind = "column generation"
+    return Bound(
+        sse=min(proven.sse, result.sse),
+        loss=loss,
+        gap=gap(result.loss, loss),
+        kind=kind,
+        tolerance=proven.tolerance,
+        seconds=time.perf_counter() - began,
+        cut_short=limits.cut_short,
+        k=result.k,
+        reached=result.loss,
+    )
+
+
+def _prove(result: Result, effort: str, limits: Limits, progress: bool) -> Known:
+    from ..algorithms.optimal.lower_bound import lower_bound
+
+    if result._records is None:
+        raise CoterieError("A bound needs the records.", "a result without them", "they are not pickled.")
+    matrix = result._records.matrix()
+    with progress_.bar(progress, "bounding"):
+        proven = lower_bound(matrix.values, result.k, effort=effort, labels=result.labels, limits=limits)
+    return known(proven, matrix, result.options["centre"])
+
+
+def gap(reached: float, lower: float) -> float:
+    """What was reached / bound - 1. Of losses in percent: these are finite where sums in the data's units are not."""
+    if reached <= lower:
+        return 0.0
+    return reached / lower - 1 if lower > 0 else math.inf

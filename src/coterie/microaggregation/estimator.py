@@ -26,6 +26,10 @@ def _holds_text(X: Any) -> bool:
     return array.dtype == object and any(isinstance(value, (str, bytes)) for value in array.flat)
 
 
+def _is_frame(X: Any) -> bool:
+    return not isinstance(X, np.ndarray) and hasattr(X, "columns")
+
+
 class Microaggregator(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Replace each record by the centre of its group of at least k records.
 
@@ -42,6 +46,8 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  #
         Whether distances are taken between standardized columns.
     centre : {"mean", "median"}, default="mean"
         What stands for a group.
+    center : {"mean", "median"}, default=None
+        Another name of `centre`; only one of them can be given.
     distortion : {"squared", "euclidean"}, default="squared"
         What "auto" and a list of gammas minimize.
     refine : {"none", "quick", "thorough"}, default="none"
@@ -77,6 +83,7 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  #
         *,
         standardize: bool = True,
         centre: str = "mean",
+        center: str | None = None,
         distortion: str = "squared",
         refine: str = "none",
         blocks: int | str | None = None,
@@ -87,6 +94,7 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  #
         self.method = method
         self.standardize = standardize
         self.centre = centre
+        self.center = center
         self.distortion = distortion
         self.refine = refine
         self.blocks = blocks
@@ -95,18 +103,19 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  #
 
     def fit(self, X: Any, y: Any = None) -> Microaggregator:  # noqa: ARG002
         """Group the records of X. `y` is there for scikit-learn's sake and not used."""
-        self.result_ = microaggregate(
+        result = microaggregate(
             self._validated(X),
             self.k,
             self.method,
             standardize=self.standardize,
-            centre=self.centre,  # type: ignore[arg-type]
             distortion=self.distortion,  # type: ignore[arg-type]
             refine=self.refine,  # type: ignore[arg-type]
             blocks=self.blocks,  # type: ignore[arg-type]
             random_state=self.random_state,
+            **self._centre(),
             **find(self.method).check(self.method_params or {}),
         )
+        self.result_ = result._reading(X) if _is_frame(X) else result
         self.labels_ = self.result_.labels
         return self
 
@@ -120,9 +129,15 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  #
         data: NDArray[np.float64] = self.fit(X, y).result_.data.copy()
         return data
 
+    def _centre(self) -> dict[str, Any]:
+        """The centre by the names that were given; scikit-learn wants them left as they are until now."""
+        if self.center is None:
+            return {"centre": self.centre}
+        return {"center": self.center} | ({"centre": self.centre} if self.centre != "mean" else {})
+
     def _validated(self, X: Any) -> Any:
         """X as an array, checked by both houses; the message of neither holds a record's value."""
-        if not isinstance(X, np.ndarray) and hasattr(X, "columns"):
+        if _is_frame(X):
             read(X)  # text, dates, booleans, categories and gaps in frames: refused, as everywhere in Coterie
         elif np.asarray(X).dtype.kind in "bmMUS" or _holds_text(X):
             kind = np.asarray(X).dtype

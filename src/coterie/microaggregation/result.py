@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from html import escape
 from typing import Any, Literal
@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 from ..algorithms.guarantee import Guarantee
 from ..algorithms.registry import Method
 from ..errors import CoterieError
-from .bound import Bound
-from .matrix import Matrix
+from .bound import Bound, Records, bound
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -69,11 +68,11 @@ class Result:
     exposed: int = 0
     seconds: float = field(default=0.0)
     _proven: Any = None  # what the method itself has proven
-    _matrix: Matrix | None = None  # the records that were grouped: needed for bounds, never shown, written or pickled
+    _records: Records | None = None  # the caller's table: needed for bounds, never shown, written or pickled
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave the records behind."""
-        return {**self.__dict__, "_matrix": None}
+        return {**self.__dict__, "_records": None}
 
     def bound(
         self, effort: Literal["fast", "tight"] = "fast", *, seconds: float | None = None, progress: bool = False
@@ -85,18 +84,20 @@ class Result:
         effort : {"fast", "tight"}
             "fast", by every record's nearest neighbours, for any number of records; "tight", by column generation, in
             seconds to minutes for some thousand. What the method has proven itself is returned at no further cost.
+            Otherwise the table that was microaggregated is read again, and must not have changed.
         seconds : float, optional
             Stop after that long; the bound is valid whenever it stops.
         progress : bool
             Whether to show the bound while it grows.
         """
-        from .proof import bound
-
         if self._by_column:
             raise CoterieError("A bound needs groups of records.", f"{self.method}, which groups every column alone")
-        if self._matrix is None and self._proven is None:
-            raise CoterieError("A bound needs the records.", "a result without them", "they are not pickled.")
         return bound(self, effort, seconds, progress)
+
+    def _reading(self, table: Any) -> Result:
+        """The same, with bounds that read this table: one of the same numbers, so that a copy can go."""
+        assert self._records is not None
+        return replace(self, _records=replace(self._records, table=table))
 
     @cached_property
     def sizes(self) -> NDArray[np.int64]:
@@ -155,11 +156,11 @@ class Result:
     def _lines(self) -> list[tuple[str, str, str]]:
         """Name, value, and the value in plain words."""
         sizes = self.sizes
-        some = f"{sizes.min()}" if sizes.min() == sizes.max() else f"{sizes.min()} to {sizes.max()}"
+        range_ = f"{sizes.min()}" if sizes.min() == sizes.max() else f"{sizes.min()} to {sizes.max()}"
         lines = [
             ("method", _called(self.method, self.params), ""),
             ("records", f"{len(self.labels):,} in {_counted(len(self.columns), 'column')}", ""),
-            ("groups", f"{len(sizes):,} of {some} records", self._hiding()),
+            ("groups", f"{len(sizes):,} of {range_} records", self._hiding()),
             ("loss", f"{self.loss:.4g} %", f"of the variation in the table is gone: 100 SSE / SST{self._unrounded()}"),
             ("loss_euclidean", f"{self.loss_euclidean:.4g} %", "the same with distances not squared"),
             ("sse, sst", f"{self.sse:.6g}, {self.sst:.6g}", self._measured_on()),

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ..algorithms.confidential.guarded import UnreachableError, guarded_part
 from ..errors import PromiseError
 from ..kernels.watch import Watch
-from ..microaggregation.api import groups_of
+from ..algorithms.run import groups_of
 from ..recipe import Recipe
 from ..tables.columns import Column
 from .guarding import codes_of

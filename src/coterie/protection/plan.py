@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from ..algorithms.kd_blocks import Tree, joined, learn, piece_count, route
 from ..algorithms.registry import find
-from ..microaggregation.api import check_blocks
+from ..algorithms.run import check_blocks
 from ..recipe import Recipe
 from ..tables.columns import Column
 from ..tables.records import Records

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import difflib
-import math
-import operator
-from collections.abc import Callable, Mapping
-from dataclasses import MISSING, dataclass, field, fields
+from collections.abc import Mapping
+from dataclasses import MISSING, field, fields
 from numbers import Integral, Real
 from typing import Any, NamedTuple, TypeVar
+
+from .. import constraints
+from ..constraints import Must, WrongError, number
 
 T = TypeVar("T")
 Path = tuple[str, ...]
@@ -23,72 +24,18 @@ class Mistake(NamedTuple):
     hint: str | None = None
 
 
-class WrongError(Exception):
-    """A value that a field does not take."""
-
-
-@dataclass(frozen=True)
-class Must:
-    """What a field must be: in words, and as a function that gives the value as it is kept, or raises WrongError."""
-
-    be: str
-    read: Callable[[Any], Any]
-
-
 def ask(must: Must, default: Any = MISSING) -> Any:
     """A field of a section, with what it must be."""
     return field(default=default, metadata={"must": must})
 
 
 def one_of(*choices: str) -> Must:
-    """One of some words."""
-
-    def read(value: Any) -> str:
-        if not isinstance(value, str) or value not in choices:
-            raise WrongError(_nearest(value, choices))
-        return value
-
-    return Must(" or ".join(f'"{c}"' for c in choices), read)
-
-
-def _nearest(value: Any, choices: tuple[str, ...]) -> str:
-    close = difflib.get_close_matches(value, choices, n=1, cutoff=0.5) if isinstance(value, str) else []
-    return f'did you mean "{close[0]}"?' if close else ""
-
-
-def _integer(value: Any) -> int:
-    """An integer of Python or NumPy as Python's, and never a bool."""
-    if isinstance(value, bool):
-        raise WrongError
-    try:
-        return operator.index(value)
-    except TypeError:
-        raise WrongError from None
+    """One of some words, quoted as in TOML."""
+    return constraints.one_of(*choices, quote='"')
 
 
 def _whole(least: int) -> Must:
-    def read(value: Any) -> int:
-        found = _integer(value)
-        if found < least:
-            raise WrongError
-        return found
-
-    return Must(f"a whole number of at least {least}", read)
-
-
-def _number(what: str, holds: Callable[[float], bool]) -> Must:
-    def read(value: Any) -> float:
-        if not isinstance(value, Real) or isinstance(value, bool):
-            raise WrongError
-        try:
-            found = float(value)
-        except OverflowError:  # a whole number of hundreds of digits
-            raise WrongError from None
-        if not math.isfinite(found) or not holds(found):
-            raise WrongError
-        return found
-
-    return Must(what, read)
+    return constraints.whole(least, be=f"a whole number of at least {least}")
 
 
 def _flag(value: Any) -> bool:
@@ -115,32 +62,21 @@ def _texts(value: Any) -> tuple[str, ...]:
 
 AT_LEAST_2 = _whole(2)
 AT_LEAST_0 = _whole(0)
-DECIMALS = Must("a whole number between -15 and 15", lambda v: _between(v, -15, 15))
-SHARE = _number("a number above 0 and below 1", lambda v: 0.0 < v < 1.0)
-ABOVE_1 = _number("a number above 1", lambda v: v > 1.0)
-POSITIVE = _number("a number above 0", lambda v: v > 0.0)
+DECIMALS = constraints.whole(-15, 15, "a whole number between -15 and 15")
+SHARE = number("a number above 0 and below 1", lambda v: 0.0 < v < 1.0)
+ABOVE_1 = number("a number above 1", lambda v: v > 1.0)
+POSITIVE = number("a number above 0", lambda v: v > 0.0)
 FLAG = Must("true or false", _flag)
 TEXT = Must("a text", _text)
 TEXTS = Must("a list of different texts", _texts)
 
 
 def _blocks(value: Any) -> int | str:
-    if isinstance(value, str) and value == "auto":
-        return value
-    found = _integer(value)
-    if found < 4:
-        raise WrongError
-    return found
+    return value if isinstance(value, str) and value == "auto" else int(_MOST_IN_A_BLOCK.read(value))
 
 
+_MOST_IN_A_BLOCK = constraints.whole(4)
 BLOCKS = Must('"auto", or the most records in a block', _blocks)
-
-
-def _between(value: Any, low: int, high: int) -> int:
-    found = _integer(value)
-    if not low <= found <= high:
-        raise WrongError
-    return found
 
 
 def read_section(

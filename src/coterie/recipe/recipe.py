@@ -155,7 +155,7 @@ class Recipe:
 
     def save(self, path: str | Path) -> None:
         """Write the recipe as TOML."""
-        from ..formats.plain_table import atomically
+        from ..formats.atomic import atomically
 
         atomically(Path(path), self._write)
 
