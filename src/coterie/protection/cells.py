@@ -201,7 +201,13 @@ def cells_of(component: Component, divided: Divided, recipe: Recipe, scan: Scan,
     blanked = Blanked({cell: cell for cell in sizes}, {})
     if recipe.missing.policy == "own-value":
         if recipe.missing.small == "merge":
-            blanked = blank(component, sizes, scan, scales, lambda records: _cells_now(records, recipe, divided, bits))
+            blanked = blank(
+                component,
+                sizes,
+                lambda: scan(recipe.quasi),
+                scales,
+                lambda records: _cells_now(records, recipe, divided, bits),
+            )
         else:
             what = "Every pattern of missing values needs at least k records (in a stratum)."
             hint = '[missing] small = "merge" or "suppress", or policy = "group".'

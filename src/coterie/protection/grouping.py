@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..algorithms.confidential.guarded import UnreachableError, guarded_part
+from ..algorithms.run import groups_of
 from ..errors import PromiseError
 from ..kernels.watch import Watch
-from ..algorithms.run import groups_of
 from ..recipe import Recipe
 from ..tables.columns import Column
 from .guarding import codes_of

@@ -7,7 +7,7 @@ records that are lent, those nearest to the pattern that needs them, are found h
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -24,7 +24,7 @@ from .scales import Scale
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 Place = tuple[int, int]  # a stratum, and gaps
-Scan = Callable[[Sequence[str]], Iterable[Records]]
+Scan = Callable[[], Iterable[Records]]  # all quasi-identifiers of all records, piece by piece
 Places = Callable[[Records], tuple[Ints, list[Place | None]]]
 
 
@@ -65,8 +65,8 @@ def blank(
     choices = [choice for plan in plans.values() for choice in plan.choices.values()]
     if choices:
         look = _Look(component, scales, places, choices)
-        look.at_small(scan(component.quasi))
-        look.at_lenders(scan(component.quasi))
+        look.at_small(scan())
+        look.at_lenders(scan())
     out = Blanked({}, {})
     for plan in plans.values():
         plan.carry_out(out)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ..algorithms.registry import find
@@ -208,10 +209,6 @@ def _check_blocks(recipe: Recipe, mistakes: list[Mistake]) -> None:
     blocks = recipe.method.blocks
     if blocks is None:
         return
-    for names, columns, _ in recipe.joined if _can_be_joined(recipe) else ():
-        if not any(recipe.columns[c].kind in ("numeric", "integer") for c in columns):
-            what = "Blocks are cut at numbers, so a numeric or integer quasi-identifier must be there."
-            mistakes.append(Mistake(("method", "blocks"), what, "none" + _in(names, recipe)))
     largest = max((s.k for s in recipe.promises.values() if s is not None and s.k is not None), default=2)
     if isinstance(blocks, int) and blocks < 2 * largest:
         what = f"A block must have room for two groups, 2k = {2 * largest} records."
@@ -234,7 +231,7 @@ def _check_guard(recipe: Recipe, mistakes: list[Mistake]) -> None:
         what = "Groups are formed anew where a confidential column is constant in one; l and entropy leave none."
         mistakes.append(Mistake(("guard", "regroup"), what, "l or entropy for each", "leave it out."))
     if guard.rule != "merge":
-        if recipe.method != type(recipe.method)():
+        if replace(recipe.method, blocks=None) != type(recipe.method)():
             what = f"The rule '{guard.rule}' forms the groups itself, so a method has no effect."
             mistakes.append(
                 Mistake(("guard", "rule"), what, f"method '{recipe.method.name}'", 'rule = "merge" takes any method.')

@@ -70,16 +70,16 @@ def read_boolean(name: str, array: Any, rule: Any, decimal: str) -> Typed:
     """Yes and no, by whichever pair of words."""
     del rule, decimal
     texts, codes, back = _categories(array)
-    meaning = [meaning(text) for text in texts]
-    if None in meaning or len(set(meaning)) < len(texts):
+    means = [meaning(text) for text in texts]
+    if None in means or len(set(means)) < len(texts):
         hint = 'true and false, yes and no, 1 and 0; else kind = "nominal".'
         raise CoterieError(
             f"The column '{name}' must hold two values, for yes and no.", f"{len(texts)} categories", hint
         )
-    no = next((t for t, m in zip(texts, meaning, strict=True) if m is False), "false")
-    yes = next((t for t, m in zip(texts, meaning, strict=True) if m is True), "true")
+    no = next((t for t, m in zip(texts, means, strict=True) if m is False), "false")
+    yes = next((t for t, m in zip(texts, means, strict=True) if m is True), "true")
     numbers = np.full(len(codes), np.nan)
-    for i, m in enumerate(meaning):
+    for i, m in enumerate(means):
         numbers[codes == i] = float(bool(m))
     old = np.array([texts.index(t) if t in texts else -1 for t in (no, yes)])
     return _typed(name, "boolean", [no, yes], numbers, back, old)._replace(style=tuple(texts))
