@@ -16,6 +16,8 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet
 import pytest
+from coterie.release.pipeline import protect
+from coterie.release.streaming import bytes_of, needed, protect_file
 from typer.testing import CliRunner
 
 from coterie.algorithms.kd_blocks import boxes, learn, route
@@ -28,9 +30,7 @@ from coterie.protection.scales import Moments, scale_of
 from coterie.release import drafting, streaming
 from coterie.release.checking import verify
 from coterie.release.drafting import draft_recipe
-from coterie.release.pipeline import protect
 from coterie.release.replay import replay
-from coterie.release.streaming import bytes_of, needed, protect_file
 
 GB = 1 << 30
 N = 3000

@@ -22,13 +22,13 @@ import pyarrow.csv
 import pyarrow.feather
 import pyarrow.parquet
 import pytest
+from coterie.release.pipeline import protect
 
 import coterie as ct
 from coterie.errors import CoterieError, PromiseError
 from coterie.formats import formulas, write
 from coterie.release import bundle
 from coterie.release import place as placing
-from coterie.release.pipeline import protect
 
 FILES = ["data.csv", "internal.html", "manifest.json", "recipe.toml", "report.html", "verify.json"]
 PUBLIC = {"data.csv", "report.html", "verify.json"}

@@ -38,7 +38,9 @@ class Chunk:
 class Router(Protocol):
     """Says which part each record is in, by some columns."""
 
-    columns: Sequence[str]
+    @property
+    def columns(self) -> Sequence[str]:
+        """The columns that it looks at."""
 
     def parts(self, records: Records) -> Ints:
         """The part of each record, -1 for none; records come in their order."""

@@ -87,8 +87,8 @@ class KeySums:
         stratum = np.array([s for s, _, _ in entries], np.int64)
         column = np.array([first[name] + category for _, name, category in entries], np.int64)
         unit = {name: np.sqrt(0.5) if name in self._counted else 1.0 / _UNIT for name in self.recipe.quasi}
-        value = np.array([value * unit[name] for (_, name, _), value in entries.items()])
-        return sparse_sums(stratum, column, value, len(number))
+        sums = np.array([total * unit[name] for (_, name, _), total in entries.items()])
+        return sparse_sums(stratum, column, sums, len(number))
 
     def _first_columns(self) -> dict[str, int]:
         """The first column of the matrix that each quasi-identifier has."""

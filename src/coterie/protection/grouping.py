@@ -25,11 +25,10 @@ _OTHER_K = 2  # and so much above k
 
 
 class Grouped(NamedTuple):
-    """The groups of a part, what the method chose, and which records are in groups with a constant column."""
+    """The groups of a part, and what the method chose."""
 
     labels: Ints
     chosen: Mapping[str, Any]
-    constant: int
 
 
 def group(
@@ -42,21 +41,29 @@ def group(
 ) -> Grouped:
     """The groups of a part. A release is made as its recipe says, or not at all: nothing is cut short."""
     rule = recipe.method
-    first = _grouped(X, k, rule.name, rule.params, rule.refine, recipe, watch, confidential, seed)
-    if not recipe.guard.regroup or first.constant == 0:
-        return first
-    best, tried = first, 1
+    best = _grouped(X, k, rule.name, rule.params, rule.refine, recipe, watch, seed)
+    if not recipe.guard.regroup:
+        return best
+    least, tried = _exposed(best, confidential), 1
     for larger in range(k, k + _OTHER_K + 1):
-        if len(X) < larger:
-            break
-        for method in _OTHER_METHODS:
-            other = _grouped(X, larger, method, {}, "quick", recipe, watch, confidential, seed)
-            tried += 1
-            if other.constant < best.constant:
-                best = other._replace(chosen={**other.chosen, "method": method, "k": larger, "tried": tried})
-            if best.constant == 0:
+        for method in _OTHER_METHODS if len(X) >= larger else ():
+            if least == 0:
                 return best
+            other = _grouped(X, larger, method, {}, "quick", recipe, watch, seed)
+            tried += 1
+            if _exposed(other, confidential) < least:
+                least = _exposed(other, confidential)
+                best = other._replace(chosen={**other.chosen, "method": method, "k": larger, "tried": tried})
     return best
+
+
+def _exposed(grouped: Grouped, confidential: Sequence[Column]) -> int:
+    """How many records are in groups in which some confidential column has one value at most."""
+    labels = grouped.labels
+    exposed = np.zeros(int(labels.max()) + 1, bool)
+    for column in confidential:
+        exposed |= constant_groups(labels, column)
+    return int(np.count_nonzero(exposed[labels]))
 
 
 def _grouped(
@@ -67,7 +74,6 @@ def _grouped(
     refine: str,
     recipe: Recipe,
     watch: Watch | None,
-    confidential: Sequence[Column],
     seed: Sequence[int],
 ) -> Grouped:
     labels: Ints | None = None
@@ -84,7 +90,7 @@ def _grouped(
         if before:
             chosen["merged"] = before - int(labels.max()) - 1
     assert labels is not None
-    return Grouped(labels, chosen, int(np.count_nonzero(constant_records(labels, confidential))))
+    return Grouped(labels, chosen)
 
 
 def unreachable(error: UnreachableError, recipe: Recipe, names: Sequence[str], parts: int) -> PromiseError:
@@ -97,14 +103,6 @@ def unreachable(error: UnreachableError, recipe: Recipe, names: Sequence[str], p
         return PromiseError(what, "all records as one group don't meet it", "ask for less.")
     got = f"one of {parts:,} strata, patterns of missing values or blocks, as one group, doesn't meet it"
     return PromiseError(what, got, "ask for less, or use fewer strata.")
-
-
-def constant_records(labels: Ints, confidential: Sequence[Column]) -> Flags:
-    """Which records are in groups in which some confidential column has one value at most."""
-    exposed = np.zeros(len(labels), bool)
-    for column in confidential:
-        exposed |= constant_groups(labels, column)[labels]
-    return exposed
 
 
 def constant_groups(labels: Ints, column: Column) -> Flags:

@@ -64,7 +64,7 @@ def part_loss(columns: Sequence[Column], scales: Mapping[str, Scale], labels: In
 
 def _spread(columns: Sequence[Column], scales: Mapping[str, Scale], labels: Ints, w: Floats) -> Spread:
     out = Spread(weight=float(w.sum()))
-    size = np.bincount(labels, w)
+    size = np.bincount(labels, w).astype(np.float64)
     for column in columns:
         if is_counted(column):
             _add_counted(out, column, labels, w, size)

@@ -195,7 +195,8 @@ def _scaled(raw: Floats, columns: Sequence[Column], scales: Mapping[str, Scale])
     """The same in units that can be compared."""
     widths = [scales[c.name].width if c.is_ordered else float(len(c.categories)) for c in columns]
     middles = [scales[c.name].middle if c.is_ordered else 0.0 for c in columns]
-    return (raw - np.array(middles)) / np.array([w or 1.0 for w in widths])
+    scaled: Floats = (raw - np.array(middles)) / np.array([w or 1.0 for w in widths])
+    return scaled
 
 
 def _cut(
@@ -333,6 +334,10 @@ def _piece(rank: Ints, records: int, pieces: int) -> Ints:
 
 def in_parts(part: Ints, parts: Iterable[int]) -> Iterator[tuple[int, Ints]]:
     """The rows of each of these parts, in their order."""
+    parts = list(parts)
+    if len(parts) == 1 and not len(part[part != parts[0]]):
+        yield parts[0], np.arange(len(part))
+        return
     order = np.argsort(part, kind="stable")
     sorted_parts = part[order]
     for number in parts:

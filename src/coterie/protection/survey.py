@@ -183,6 +183,8 @@ class Survey:
             totals.add(where, weights[there])
 
     def _take_sample(self, records: Records, code: Ints, keys: list[Key]) -> None:
+        if self.recipe.method.blocks is None:
+            return
         rows = np.flatnonzero(records.numbers % self.every == 0)
         if len(rows):
             columns = {name: records.column(name).at(rows) for name in sampled_columns(self.recipe)}
@@ -195,9 +197,12 @@ class Survey:
         self.missing.update(other.missing)
         for name, step in other.steps.items():
             self.steps[name] = min(self.steps.get(name, np.inf), step)
-        for mine, its in ((self.moments, other.moments), (self.digits, other.digits), (self.values, other.values)):
-            for name, part in its.items():  # type: ignore[attr-defined]
-                mine.setdefault(name, type(part)()).merge(part)  # type: ignore[attr-defined]
+        for name, moments in other.moments.items():
+            self.moments.setdefault(name, Moments()).merge(moments)
+        for name, digits in other.digits.items():
+            self.digits.setdefault(name, Digits()).merge(digits)
+        for name, values in other.values.items():
+            self.values.setdefault(name, Values()).merge(values)
         for name, place in other._categories.items():
             own = self._categories.setdefault(name, {})
             number = [own.setdefault(category, len(own)) for category in place]
@@ -233,11 +238,11 @@ class Survey:
 
     def sample(self, keys: list[Key]) -> Sample:
         """The sample, in the order of records; `keys` are all keys, whose positions number those of the sample."""
-        parts = [part for _, *part in sorted(self._sample, key=lambda part: part[0])]
+        parts = sorted(self._sample, key=lambda part: part[0])
         place = {key: i for i, key in enumerate(keys)}
-        codes = np.array([place[key] for _, own in parts for key in own], np.int64)  # type: ignore[misc]
+        codes = np.array([place[key] for _, _, own in parts for key in own], np.int64)
         names = sampled_columns(self.recipe)
-        return Sample({name: joined_columns([columns[name] for columns, _ in parts]) for name in names}, codes)  # type: ignore[misc,call-overload]
+        return Sample({name: joined_columns([columns[name] for _, columns, _ in parts]) for name in names}, codes)
 
 
 @dataclass(frozen=True, eq=False)

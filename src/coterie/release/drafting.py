@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -11,51 +12,65 @@ from ..recipe import Recipe, RecipeError
 from ..recipe.draft import Look, Looking, draft, look, rules_for
 from ..recipe.fields import Mistake
 from ..recipe.rules import close_to
-from .source import open_source
+from .flow import as_recipe
+from .source import Source, open_source
 
 _COUNTED = 100_000  # different values of a column that are counted where it is looked at part by part
 
 
-def draft_recipe(table: Any, k: int = 5, options: Mapping[str, Any] | None = None, *, memory: int | None = None) -> str:
+def draft_recipe(
+    table: Any,
+    k: int = 5,
+    read: Mapping[str, Any] | None = None,
+    *,
+    memory: int | str | None = None,
+    options: Mapping[str, Any] | None = None,
+) -> str:
     """The text of a recipe (TOML) with a suggestion for every column, and the reason beside it.
 
     Parameters
     ----------
-    table : path or table
+    table : path, table or Source
     k : int
-        The least number of records that look alike.
-    options : mapping, optional
+        The size of the smallest equivalence class.
+    read : mapping, optional
         How a file is read, where that cannot be told from it: delimiter, encoding, decimal, missing and so on.
-    memory : int, optional
-        How many bytes may be used, about: a CSV or Parquet file that needs more is looked at part by part.
+    memory : int or str, optional
+        The most bytes that may be taken, about, such as "2GB": a file that needs more is looked at part by part.
+    options : mapping, optional
+        The old name of `read`.
     """
-    return draft(_looks(table, options, memory), k, options)
+    source = open_source(table, renamed("options", options, "read", read), memory=memory)
+    return draft(looks(source), k, source.options)
 
 
-def recipe_from_roles(
-    table: Any,
-    roles: Mapping[str, str],
-    k: int,
-    method: str = "auto",
-    options: Mapping[str, Any] | None = None,
-    memory: int | None = None,
-) -> Recipe:
+def renamed(old: str, given: Any, new: str, value: Any) -> Any:
+    """The value of an argument that has a new name; the old one is taken for one more version."""
+    if given is None:
+        return value
+    if value is not None:
+        raise CoterieError(f"'{old}' is the old name of '{new}'.", "both", f"leave '{old}' out.")
+    warnings.warn(f"'{old}' is called '{new}' now.", DeprecationWarning, stacklevel=3)
+    return given
+
+
+def recipe_from_roles(source: Source, roles: Mapping[str, str], k: int, method: str = "auto") -> Recipe:
     """A recipe for roles that were said, with the kinds that the columns look like. All columns must be named."""
-    looks = _looks(table, options, memory)
+    seen = looks(source)
     mistakes = [
-        Mistake(("columns", name), "The table must have this column.", "no such column", close_to(name, list(looks)))
+        Mistake(("columns", name), "The table must have this column.", "no such column", close_to(name, list(seen)))
         for name in roles
-        if name not in looks
+        if name not in seen
     ]
-    unnamed = [name for name in looks if name not in roles]
     mistakes += [
         Mistake(("columns", name), "Every column must be named as quasi, confidential, dropped or kept.", "in no list")
-        for name in unnamed
+        for name in seen
+        if name not in roles
     ]
     if mistakes:
         raise RecipeError(mistakes, "the columns")
-    ordered = {name: roles[name] for name in looks}
-    return Recipe(k=k, method=method, columns=rules_for(ordered, looks), file=dict(options or {}))
+    ordered = {name: roles[name] for name in seen}
+    return Recipe(k=k, method=method, columns=rules_for(ordered, seen), file=dict(source.options))
 
 
 def recipe_to_look(
@@ -64,48 +79,46 @@ def recipe_to_look(
     quasi: list[str] | None,
     confidential: list[str] | None,
     k: int | None,
-    options: Mapping[str, Any] | None = None,
-) -> Recipe:
-    """A recipe for those who only look: a given one, or quasi-identifiers, the others being kept."""
-    from .pipeline import as_recipe
-
+    read: Mapping[str, Any] | None = None,
+    memory: int | str | None = None,
+) -> tuple[Source, Recipe]:
+    """The table, opened, and a recipe for those who only look: a given one, or quasi-identifiers, the others kept."""
     if recipe is not None:
-        if quasi is not None or confidential is not None or k is not None or options:
+        if quasi is not None or confidential is not None or k is not None or read:
             raise CoterieError("A recipe says all there is to say.", "a recipe, and columns or k", "leave one out.")
-        return as_recipe(recipe)
+        chosen = as_recipe(recipe)
+        return open_source(table, chosen.file.options, memory=memory), chosen
     if quasi is None:
         hint = f"coterie recipe {table} drafts one." if isinstance(table, (str, Path)) else None
         raise CoterieError("Give a recipe, or the quasi-identifiers.", "neither", hint)
     both = [name for name in quasi if name in (confidential or ())]
     if both:
         raise CoterieError("A column has one role.", f"'{both[0]}' in two lists")
-    roles = dict.fromkeys(_looks(table, options), "other")
+    source = open_source(table, read, memory=memory)
+    roles = dict.fromkeys(looks(source), "other")
     roles |= dict.fromkeys(quasi, "quasi") | dict.fromkeys(confidential or (), "confidential")
-    return recipe_from_roles(table, roles, 5 if k is None else k, options=options)
+    return source, recipe_from_roles(source, roles, 5 if k is None else k)
 
 
-def _looks(table: Any, options: Mapping[str, Any] | None = None, memory: int | None = None) -> dict[str, Look]:
-    if memory is not None:
-        from .streaming import needed
-
-        if not isinstance(table, (str, Path)):
-            raise CoterieError("A memory limit is for files.", "a table in memory", "leave it out.")
-        if needed(Path(table)) > memory:
-            return _looks_in_parts(Path(table), options, memory)
-    source = open_source(table, options or {})
-    return {name: look(source.arrow(name), source.decimal) for name in source.table.names}
+def looks(source: Source) -> dict[str, Look]:
+    """What every column looks like. A source is looked at once."""
+    seen: dict[str, Look] | None = source.__dict__.get("_looks")
+    if seen is None:
+        seen = source.__dict__["_looks"] = _looks_at_all(source) if source.fits else _looks_in_parts(source)
+    return seen
 
 
-def _looks_in_parts(path: Path, options: Mapping[str, Any] | None, memory: int) -> dict[str, Look]:
-    from .streaming import engine_of
+def _looks_at_all(source: Source) -> dict[str, Look]:
+    return {name: look(source.arrow(name), source.decimal) for name in source.names}
 
-    engine, form = engine_of(path, options, memory)
+
+def _looks_in_parts(source: Source) -> dict[str, Look]:
+    engine = source.engine("duckdb", {})
     try:
-        decimal = str(form.details.get("decimal") or ".")
-        looking = {name: Looking(decimal, _COUNTED) for name in engine.names}
-        for batch in engine.batches(engine.names):
+        looking = {name: Looking(source.decimal, _COUNTED) for name in engine.names}
+        for records in engine.scan(engine.names):
             for name in engine.names:
-                looking[name].add(batch.column(name))
+                looking[name].add(records.reading.plain(records.arrow(name)))
         if engine.records == 0:
             raise CoterieError("The table must hold records.", "0")
         return {name: one.seen() for name, one in looking.items()}

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .. import progress as progress_
+from ..engines.freed import give_back
 from ..errors import CoterieError
 from ..facts.release import ReleaseFacts
 from ..recipe import Recipe
@@ -60,10 +61,13 @@ class Release:
         self._tally = Tally(plan, all_there=True)
         with progress_.bar(progress, "grouping"):
             (part,) = released(engine, plan, self._tally)
+        give_back()
         with progress_.bar(progress, "releasing"):
             self.data = table_of(part, source, recipe)
+            give_back()
         with progress_.bar(progress, "verifying"):
             self.verdict = checked(self.data, source, recipe)
+        give_back()
 
     def _known(self) -> tuple[Survey, Tally]:
         if self._survey is None or self._tally is None:

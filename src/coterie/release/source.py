@@ -39,7 +39,6 @@ class Source:
         self.limited = memory is not None
         self.memory = default_limit() if memory is None else bytes_of(memory)
         self.path = Path(table) if isinstance(table, (str, Path)) else None
-        self._engines: dict[tuple[Any, ...], Engine] = {}
         if self.path is None:
             self._open_table(table)
             return

@@ -87,7 +87,8 @@ def measures_of(tally: Tally) -> Any:
     whole = _measured(tally.sample(), every, recipe)
     if tally.share >= 1.0 or len(tally.plan.divisions) == 1:
         return whole
-    risks, secrets = {}, {}
+    risks: dict[str, Any] = {}
+    secrets: dict[tuple[str, str], Any] = {}
     for division, (names, _, _) in zip(tally.plan.divisions, recipe.joined, strict=True):
         own = [scenario for scenario in every if scenario.name in names]
         risk = _measured(tally.sample(division.number), own, recipe).risk

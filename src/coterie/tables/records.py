@@ -45,11 +45,13 @@ class Reading:
         """The same, once the whole table is known."""
         return replace(self, steps=dict(steps), categories=dict(categories))
 
+    def plain(self, array: Any) -> Any:
+        """A column with nulls for the texts that mean missing."""
+        return without_texts(array, self.missing) if self.missing else array
+
     def read(self, name: str, array: Any) -> Typed:
         """A column of some records."""
-        if self.missing:
-            array = without_texts(array, self.missing)
-        typed = kinds.read(name, array, self.rules[name], self.decimal, self.steps.get(name))
+        typed = kinds.read(name, self.plain(array), self.rules[name], self.decimal, self.steps.get(name))
         every = self.categories.get(name)
         if every is not None and every != typed.column.categories:
             typed = _in_all_categories(typed, every)
