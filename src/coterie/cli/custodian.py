@@ -10,6 +10,7 @@ from typing import Annotated, Any, Optional
 import typer
 
 from ..errors import CoterieError
+from ..facts import as_json
 from .common import app, interruptible, names_of, options_of, tell, warnings_told
 
 _File = Annotated[Path, typer.Argument(help="CSV, Parquet, Feather; with the extra 'files' also SPSS, Stata, SAS.")]
@@ -138,7 +139,7 @@ def protect(
         tell(release)
         tell("dry run         nothing was written" if written is None else _handing_out(output, written))
     if json_:
-        print(json.dumps(release.facts, indent=2, ensure_ascii=False))
+        print(as_json(release.facts))
 
 
 def _large(file: Path, memory: str | None, dry_run: bool) -> int | None:
@@ -227,7 +228,7 @@ def verify(
     if not quiet:
         tell(verdict)
     if json_:
-        print(json.dumps(verdict.facts(), indent=2, ensure_ascii=False))
+        print(as_json(verdict.facts))
     if not verdict.ok:
         raise typer.Exit(3)
 
@@ -264,7 +265,7 @@ def assess(
     told = names_of(confidential, "--confidential")
     facts = run(file, recipe, names_of(quasi, "--quasi"), told, k, options_of(read))
     if json_:
-        print(json.dumps(facts.as_dict(), indent=2, ensure_ascii=False))
+        print(as_json(facts))
     else:
         tell(facts)
 
@@ -313,7 +314,7 @@ def compare(
     if output is not None:
         atomically(output.absolute(), lambda path: _write(path, found.html()))
     if json_:
-        print(json.dumps(found.candidates, indent=2, ensure_ascii=False))
+        print(as_json(found.candidates))
     if not quiet:
         tell(found)
         if output is not None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from ..facts.result import ProvenFacts
+
 
 @dataclass(frozen=True)
 class Bound:
@@ -46,6 +48,22 @@ class Bound:
         """Whether the partition is proven to be the best there is."""
         return self.kind == "optimal"
 
+    @property
+    def facts(self) -> ProvenFacts:
+        """What it says, for JSON."""
+        return ProvenFacts(
+            sse=finite(self.sse),
+            loss_percent=finite(self.loss),
+            gap_share=finite(self.gap),
+            gap_percent=finite(100 * self.gap),
+            kind=self.kind,
+            tolerance=finite(self.tolerance),
+            seconds=finite(self.seconds),
+            cut_short=self.cut_short,
+            k=self.k,
+            reached_percent=finite(self.reached),
+        )
+
     def __str__(self) -> str:
         """What it means, in one sentence."""
         if self.optimal:
@@ -58,3 +76,8 @@ class Bound:
             f"No partition into groups of at least {self.k} loses less than {self.loss:.4g} %; "
             f"yours loses {self.reached:.4g} %, {more}."
         )
+
+
+def finite(value: float) -> float | None:
+    """The value; None if it is infinite or not a number, which JSON does not know."""
+    return value if math.isfinite(value) else None

@@ -6,6 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from ..facts import document
+from ..facts.assessment import ScenarioAssessment
+from ..facts.measures import ConfidentialRisk
 from ..measures.risk import class_risk, classes, confidential_risk
 from ..tables import kinds
 from ..tables.columns import Column
@@ -18,31 +21,33 @@ class Assessment:
     """How many records are alone, or among few, and what classes give away."""
 
     records: int
-    scenarios: list[dict[str, Any]]
-    confidential: list[dict[str, Any]]
+    scenarios: tuple[ScenarioAssessment, ...]
+    confidential: tuple[ConfidentialRisk, ...]
 
     def as_dict(self) -> dict[str, Any]:
         """As JSON shows it."""
-        return {"records": self.records, "scenarios": self.scenarios, "confidential": self.confidential}
+        shown: dict[str, Any] = document(self)
+        return shown
 
     def __str__(self) -> str:
         """In plain words."""
         lines = [f"records         {self.records:,}"]
         for s in self.scenarios:
-            c = s["classes"]
-            alone, few = (f"{c[n]:,} records ({100 * c[n] / self.records:.1f} %)" for n in ("unique", "below_k"))
+            c = s.classes
+            alone = f"{c.unique:,} records ({c.unique_percent:.1f} %)"
+            few = f"{c.below_k:,} records ({c.below_k_percent:.1f} %)"
             lines += [
-                f"scenario        {s['name']}: {', '.join(s['quasi'])}",
+                f"scenario        {s.name}: {', '.join(s.quasi)}",
                 f"  alone         {alone} share these values with nobody",
-                f"  below k = {s['k']:<4}{few} share them with fewer than {s['k'] - 1} others",
-                f"  classes       {c['classes']:,}; the smallest has {c['smallest']}",
-                f"  expected      {c['expected_reidentifications']:,.1f} records found by whoever knows these of all",
+                f"  below k = {s.k:<4}{few} share them with fewer than {s.k - 1} others",
+                f"  classes       {c.classes:,}; the smallest has {c.smallest}",
+                f"  expected      {c.expected_reidentifications:,.1f} records found by whoever knows these of all",
             ]
-        for c in self.confidential:
-            where = "" if len(self.scenarios) == 1 else f" (scenario {c['scenario']})"
+        for one in self.confidential:
+            where = "" if len(self.scenarios) == 1 else f" (scenario {one.scenario})"
             lines.append(
-                f"confidential    {c['name']}{where}: constant in {c['constant_classes']:,} of {c['classes']:,} "
-                f"classes, {c['constant_records']:,} records"
+                f"confidential    {one.name}{where}: constant in {one.constant_classes:,} of {one.classes:,} "
+                f"classes, {one.constant_records:,} records"
             )
         return "\n".join(lines)
 
@@ -81,6 +86,6 @@ def assess(
     for name, rule in chosen.promises.items():
         names = tuple(dict.fromkeys((*chosen.within, *rule.quasi)))
         known = classes([columns[n] for n in names])
-        scenarios.append({"name": name, "quasi": list(names), "k": rule.k, "classes": class_risk(known, rule.k)})
-        told += [{"scenario": name, **confidential_risk(columns[n], known)} for n in chosen.of_role("confidential")]
-    return Assessment(source.table.records, scenarios, told)
+        scenarios.append(ScenarioAssessment(name, names, rule.k, class_risk(known, rule.k)))
+        told += [confidential_risk(columns[n], known, name) for n in chosen.of_role("confidential")]
+    return Assessment(source.table.records, tuple(scenarios), tuple(told))

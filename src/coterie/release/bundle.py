@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,6 +12,9 @@ from typing import TYPE_CHECKING, Any
 from .. import progress as progress_
 from .._version import __version__
 from ..errors import CoterieError, PromiseError
+from ..facts import document
+from ..facts.bundle import FileFacts, Manifest, SourceFacts
+from ..facts.release import ReleaseFacts
 from ..formats import Format, default_format, with_labels_in_use
 from ..formats import write as write_file
 from ..recipe import Recipe
@@ -27,7 +30,7 @@ AUDIENCE = {"report.html": "public", "verify.json": "public"}  # and the data; t
 _VERSIONS = ("numpy", "numba", "highspy", "pyarrow", "duckdb", "narwhals")
 
 
-def write_bundle(release: Release, folder: Path, force: bool, format: str | None, progress: bool) -> dict[str, Any]:
+def write_bundle(release: Release, folder: Path, force: bool, format: str | None, progress: bool) -> ReleaseFacts:
     """Write the bundle beside its place, check the bytes of the data, and move it there. Give what it says."""
     folder = folder.absolute()
     check_place(folder, force)
@@ -57,14 +60,14 @@ class Written:
     streamed: int | None = None  # how many records a part had, where it was written part by part
 
 
-def finish(written: Written, tell: Callable[[], dict[str, Any]], progress: bool) -> dict[str, Any]:
+def finish(written: Written, tell: Callable[[], ReleaseFacts], progress: bool) -> ReleaseFacts:
     """Check the bytes of the data, and write all other files beside them. Give the facts, with the verdict."""
     stage, data = written.data.parent, written.data
     with progress_.bar(progress, "verifying what was written"):
         verdict = _verified(written)
     with progress_.bar(progress, "measuring"):
-        facts = {**tell(), "verdict": verdict.facts()}
-        facts["output"] = {**facts["output"], "name": data.name}
+        facts = tell()
+        facts = replace(facts, verdict=verdict.facts, output=replace(facts.output, name=data.name))
     write_private(stage / "recipe.toml", written.recipe.dumps())
     write_private(stage / "verify.json", as_json(verdict.facts()))
     _write_reports(stage, facts)
@@ -106,31 +109,34 @@ def _verified(written: Written) -> Any:
     return verdict
 
 
-def _write_reports(stage: Path, facts: dict[str, Any]) -> None:
+def _write_reports(stage: Path, facts: ReleaseFacts) -> None:
     from ..report.html import render_internal, render_public
 
     write_private(stage / "report.html", render_public(facts))
     write_private(stage / "internal.html", render_internal(facts))
 
 
-def _manifest(written: Written, facts: dict[str, Any]) -> dict[str, Any]:
+def _manifest(written: Written, facts: ReleaseFacts) -> dict[str, Any]:
     files = {}
     for path in sorted(written.data.parent.iterdir()):
         audience = "public" if path == written.data else AUDIENCE.get(path.name, "internal")
-        files[path.name] = {"sha256": sha256(path), "bytes": path.stat().st_size, "audience": audience}
-    return {
-        "coterie": __version__,
-        "created": facts["created"],
-        "versions": {"python": platform.python_version(), **{n: v for n in _VERSIONS if (v := package_version(n))}},
-        "input": {**facts["input"], "sha256": written.input_sha256},
-        "output": facts["output"],
-        "names": written.names,
-        "format": written.kind.as_dict(),
-        "streamed": written.streamed,
-        "memory": written.memory,
-        "files": files,
-        "verified": facts["verdict"]["ok"],
-    }
+        files[path.name] = FileFacts(sha256(path), path.stat().st_size, audience)
+    shown: dict[str, Any] = document(
+        Manifest(
+            coterie=__version__,
+            created=facts.created,
+            versions={"python": platform.python_version(), **{n: v for n in _VERSIONS if (v := package_version(n))}},
+            input=SourceFacts(facts.input.name, facts.input.records, facts.input.columns, written.input_sha256),
+            output=facts.output,
+            names=tuple(written.names),
+            format=written.kind.as_dict(),
+            streamed=written.streamed,
+            memory=written.memory,
+            files=files,
+            verified=bool(facts.verdict and facts.verdict.ok),
+        )
+    )
+    return shown
 
 
 def package_version(package: str) -> str | None:

@@ -9,6 +9,7 @@ from typing import Any
 
 from .. import progress as progress_
 from ..errors import CoterieError, PromiseError
+from ..facts.comparison import Candidate, with_frontier
 from ..recipe import Recipe
 from .drafting import recipe_to_look
 
@@ -17,7 +18,7 @@ from .drafting import recipe_to_look
 class Comparison:
     """Candidates, each with its loss and its risk."""
 
-    candidates: list[dict[str, Any]]
+    candidates: tuple[Candidate, ...]
 
     def html(self) -> str:
         """A page with the risk-utility map."""
@@ -29,13 +30,13 @@ class Comparison:
         """As a table."""
         lines = [f"{'method':<14}{'k':>5}{'loss':>10}{'linked':>10}{'largest risk':>14}{'seconds':>9}"]
         for c in self.candidates:
-            if c["not_possible"] is not None:
-                lines.append(f"{c['method']:<14}{c['k']:>5}  not possible: {c['not_possible']}")
+            if c.not_possible is not None:
+                lines.append(f"{c.method:<14}{c.k:>5}  not possible: {c.not_possible}")
                 continue
-            mark = "  best of its kind" if c["on_frontier"] else ""
+            mark = "  best of its kind" if c.on_frontier else ""
             lines.append(
-                f"{c['method']:<14}{c['k']:>5}{c['loss']:>8.3g} %{100 * c['risk']:>8.3g} %"
-                f"{100 * c['largest_risk']:>12.3g} %{c['seconds']:>9.2f}{mark}"
+                f"{c.method:<14}{c.k:>5}{c.loss_percent:>8.3g} %{c.linked_percent:>8.3g} %"
+                f"{c.largest_risk_percent:>12.3g} %{c.seconds:>9.2f}{mark}"
             )
         lines.append(
             "loss: of the variation in the quasi-identifiers; linked: records whose nearest original is their own;"
@@ -100,38 +101,21 @@ def compare(
                     release = protect(table, chosen)
                 except PromiseError as error:
                     refused.append(error)
-                    found = _candidate(not_possible=" ".join(str(error).split()))
+                    candidates.append(Candidate(method, size, not_possible=" ".join(str(error).split())))
                 else:
-                    found = _measured(release, time.process_time() - began)
-                candidates.append({"method": method, "k": size, **found})
+                    candidates.append(_measured(method, size, release, time.process_time() - began))
     if len(refused) == len(candidates):
         raise refused[0]
-    for candidate in candidates:
-        candidate["on_frontier"] = _possible(candidate) and not any(_beats(other, candidate) for other in candidates)
-    return Comparison(candidates)
+    return Comparison(with_frontier(candidates))
 
 
-def _candidate(**known: Any) -> dict[str, Any]:
-    return dict.fromkeys(("loss", "risk", "largest_risk", "seconds", "not_possible")) | known
-
-
-def _measured(release: Any, seconds: float) -> dict[str, Any]:
-    risk = release.measures["risk"]
-    return _candidate(
-        loss=release.measures["loss"]["loss"],  # as protect and the reports have it: of what is released
-        risk=risk["linkage"]["share"],
-        largest_risk=risk["scenarios"][0]["after"]["largest_risk"],
+def _measured(method: str, k: int, release: Any, seconds: float) -> Candidate:
+    measures = release.measures
+    return Candidate(
+        method,
+        k,
+        loss_percent=measures.loss.loss_percent,  # as protect and the reports have it: of what is released
+        linked_share=measures.risk.linkage.share,
+        largest_risk=measures.risk.scenarios[0].after.largest_risk,
         seconds=seconds,
     )
-
-
-def _possible(candidate: dict[str, Any]) -> bool:
-    return candidate["not_possible"] is None
-
-
-def _beats(a: dict[str, Any], b: dict[str, Any]) -> bool:
-    """Whether a loses no more and links no more, and is better in one."""
-    if not _possible(a):
-        return False
-    no_worse = a["loss"] <= b["loss"] and a["risk"] <= b["risk"]
-    return bool(no_worse and (a["loss"] < b["loss"] or a["risk"] < b["risk"]))

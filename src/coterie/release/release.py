@@ -13,6 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._version import __version__
+from ..facts.measures import Measures
+from ..facts.release import ColumnFacts, GroupingFacts, InputFacts, OutputFacts, ReleaseFacts
 from ..formats import Format
 from ..measures.measure import measure
 from ..measures.risk import Scenario
@@ -84,11 +86,11 @@ class Release:
     def loss(self) -> float:
         """100 SSE / SST of the quasi-identifiers that are microaggregated, over all groupings."""
         sums = [losses(g) for g in self._story.grouped]
-        whole = sum(s["sst"] for s in sums)
-        return 100.0 * sum(s["sse"] for s in sums) / whole if whole else 0.0
+        whole = sum(s.sst for s in sums)
+        return 100.0 * sum(s.sse for s in sums) / whole if whole else 0.0
 
     @cached_property
-    def measures(self) -> dict[str, Any]:
+    def measures(self) -> Measures:
         """What was lost, what analysts will find, and what an intruder could: loss, utility, risk."""
         story, recipe = self._story, self.recipe
         scenarios = [
@@ -101,33 +103,34 @@ class Release:
         )
 
     @cached_property
-    def facts(self) -> dict[str, Any]:
+    def facts(self) -> ReleaseFacts:
         """All that there is to say, without a record's value: reports, JSON and text are made from it.
 
         Once the release is saved, its check is that of the bytes that were written.
         """
         story = self._story
-        return {
-            "coterie": __version__,
-            "created": datetime.date.today().isoformat(),
-            "recipe": self.recipe.as_dict(),
-            "input": {"name": story.input_name, "records": story.input_records, "columns": story.input_columns},
-            "output": {
-                "name": None,
-                "records": story.input_records - story.suppressed,
-                "columns": len(self.recipe.columns) - len(self.recipe.of_role("identifier")),
-                "suppressed": story.suppressed,
-                "blanked": story.blanked,
-                "shuffled": self.recipe.shuffle,
-            },
-            "columns": [self._column(name) for name in self.recipe.columns],
-            "groupings": [self._grouping(found) for found in story.grouped],
-            "verdict": self.verdict.facts(),
-            "measures": self.measures,
-            "notes": notes(self),
-        }
+        return ReleaseFacts(
+            coterie=__version__,
+            created=datetime.date.today().isoformat(),
+            engine="memory",
+            recipe=self.recipe.as_dict(),
+            input=InputFacts(story.input_name, story.input_records, story.input_columns),
+            output=OutputFacts(
+                name=None,
+                records=story.input_records - story.suppressed,
+                columns=len(self.recipe.columns) - len(self.recipe.of_role("identifier")),
+                suppressed=story.suppressed,
+                blanked=story.blanked,
+                shuffled=self.recipe.shuffle,
+            ),
+            columns=tuple(self._column(name) for name in self.recipe.columns),
+            groupings=tuple(self._grouping(found) for found in story.grouped),
+            measures=self.measures,
+            notes=tuple(notes(self)),
+            verdict=self.verdict.facts,
+        )
 
-    def _column(self, name: str) -> dict[str, Any]:
+    def _column(self, name: str) -> ColumnFacts:
         rule = self.recipe.columns[name]
         before, after = self._story.before.get(name), self._story.after.get(name)
         how = "as it was"
@@ -139,32 +142,32 @@ class Release:
             how = "merged strata"
         elif rule.noise is not None:
             how = "with noise in constant groups"
-        return {
-            "name": name,
-            "role": rule.role,
-            "kind": rule.kind,
-            "released": how,
-            "within": name in self.recipe.within,
-            "missing_before": self._story.gaps.get(name) if before is None else int(before.missing.sum()),
-            "missing_after": self._story.gaps.get(name) if after is None else int(after.missing.sum()),
-        }
+        return ColumnFacts(
+            name,
+            rule.role,
+            rule.kind,
+            released=how,
+            within=name in self.recipe.within,
+            missing_before=self._story.gaps.get(name) if before is None else int(before.missing.sum()),
+            missing_after=self._story.gaps.get(name) if after is None else int(after.missing.sum()),
+        )
 
-    def _grouping(self, found: Grouped) -> dict[str, Any]:
+    def _grouping(self, found: Grouped) -> GroupingFacts:
         sizes, counts = np.unique(np.bincount(found.labels), return_counts=True)
         effort = self.recipe.method.bound
-        return {
-            "name": found.component.name,
-            "quasi": list(found.component.quasi),
-            "k": found.component.k,
-            "method": self.recipe.method.name if self.recipe.guard.rule == "merge" else self.recipe.guard.rule,
-            "params": {n: list(v) if isinstance(v, tuple) else v for n, v in found.found.items()},
-            "groups": int(found.labels.max()) + 1,
-            "sizes": {str(s): int(c) for s, c in zip(sizes, counts, strict=True)},
-            **losses(found),
-            "loss_weighted": self._weighted(found),
-            "constant_records": int(self._constant(found).sum()),
-            "bound": None if effort == "none" else bound_of(found, effort),
-        }
+        return GroupingFacts(
+            name=found.component.name,
+            quasi=tuple(found.component.quasi),
+            k=found.component.k,
+            method=self.recipe.method.name if self.recipe.guard.rule == "merge" else self.recipe.guard.rule,
+            params=dict(found.found),
+            groups=int(found.labels.max()) + 1,
+            sizes={int(s): int(c) for s, c in zip(sizes, counts, strict=True)},
+            **losses(found)._asdict(),
+            loss_weighted_percent=self._weighted(found),
+            constant_records=int(self._constant(found).sum()),
+            bound=None if effort == "none" else bound_of(found, effort),
+        )
 
     def _constant(self, found: Grouped) -> NDArray[np.bool_]:
         """Which records are in groups in which a confidential column is constant, as it is released."""

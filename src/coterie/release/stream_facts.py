@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._version import __version__
+from ..facts.release import ColumnFacts, GroupingFacts, InputFacts, OutputFacts, ReleaseFacts
 from ..measures.measure import measure
 from ..measures.risk import Scenario
 from ..recipe import Recipe
@@ -102,7 +103,7 @@ def _renumbered(column: Column, categories: tuple[str, ...]) -> Floats:
     return codes[np.where(column.missing, -1, column.numbers).astype(np.int64)]
 
 
-def facts_of(told: Told) -> dict[str, Any]:
+def facts_of(told: Told) -> ReleaseFacts:
     """The facts, as those of a release in memory."""
     recipe = told.recipe
     before, after = told.sampled()
@@ -112,60 +113,47 @@ def facts_of(told: Told) -> dict[str, Any]:
         before, after, scenarios=scenarios, confidential=confidential, weights=told.weights, seed=recipe.seed or 0
     )
     some = len(next(iter(before.values())).numbers)
-    return {
-        "coterie": __version__,
-        "created": datetime.date.today().isoformat(),
-        "recipe": recipe.as_dict(),
-        "input": {"name": told.input_name, "records": told.records, "columns": len(told.all_names)},
-        "output": {
-            "name": None,
-            "records": told.records,
-            "columns": len(told.names),
-            "suppressed": 0,
-            "blanked": 0,
-            "shuffled": recipe.shuffle,
-        },
-        "columns": [_column(told, name) for name in told.all_names],
-        "groupings": [_grouping(told)],
-        "measures": measures,
-        "notes": _notes(told, some),
-    }
+    return ReleaseFacts(
+        coterie=__version__,
+        created=datetime.date.today().isoformat(),
+        engine="duckdb",
+        recipe=recipe.as_dict(),
+        input=InputFacts(told.input_name, told.records, len(told.all_names)),
+        output=OutputFacts(None, told.records, len(told.names), 0, 0, recipe.shuffle),
+        columns=tuple(_column(told, name) for name in told.all_names),
+        groupings=(_grouping(told),),
+        measures=measures,
+        notes=tuple(_notes(told, some)),
+        verdict=None,
+    )
 
 
-def _column(told: Told, name: str) -> dict[str, Any]:
+def _column(told: Told, name: str) -> ColumnFacts:
     rule = told.recipe.columns[name]
     how = {"identifier": "dropped", "quasi": RELEASED.get(str(rule.kind), "")}.get(rule.role, "as it was")
     if rule.role == "quasi" and told.recipe.centre == "medoid":
         how = "medoid"
     gaps = told.survey.gaps.get(name)
-    return {
-        "name": name,
-        "role": rule.role,
-        "kind": rule.kind,
-        "released": how,
-        "within": False,
-        "missing_before": gaps,
-        "missing_after": None if gaps else gaps,
-    }
+    return ColumnFacts(name, rule.role, rule.kind, how, False, gaps, None if gaps else gaps)
 
 
-def _grouping(told: Told) -> dict[str, Any]:
+def _grouping(told: Told) -> GroupingFacts:
     recipe = told.recipe
-    return {
-        "name": " + ".join(recipe.promises),
-        "quasi": list(recipe.quasi),
-        "k": told.k,
-        "method": recipe.method.name,
-        "params": {**recipe.method.params, "blocks": told.blocks, "block_size": told.largest},
-        "groups": told.groups,
-        "sizes": {str(size): told.sizes[size] for size in sorted(told.sizes)},
-        "sse": told.sse,
-        "sst": told.sst,
-        "loss": 100.0 * told.sse / told.sst if told.sst > 0 else 0.0,
-        "loss_weighted": told.loss_weighted,
-        "constant_records": told.constant,
-        "bound": None,
-    }
+    return GroupingFacts(
+        name=" + ".join(recipe.promises),
+        quasi=recipe.quasi,
+        k=told.k,
+        method=recipe.method.name,
+        params={**recipe.method.params, "blocks": told.blocks, "block_size": told.largest},
+        groups=told.groups,
+        sizes={size: told.sizes[size] for size in sorted(told.sizes)},
+        sse=told.sse,
+        sst=told.sst,
+        loss_percent=100.0 * told.sse / told.sst if told.sst > 0 else 0.0,
+        loss_weighted_percent=told.loss_weighted,
+        constant_records=told.constant,
+        bound=None,
+    )
 
 
 def _notes(told: Told, some: int) -> list[str]:

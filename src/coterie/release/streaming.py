@@ -22,6 +22,7 @@ from ..algorithms.kd_blocks import boxes, joined, learn, piece_count, route
 from ..engines import Engine, Number
 from ..engines.duckdb import FileEngine
 from ..errors import CoterieError, PromiseError
+from ..facts.release import ReleaseFacts
 from ..formats import Format
 from ..formats.base import attempt, kind_of
 from ..formats.streams import Writer, peek, writing
@@ -75,12 +76,12 @@ class Streamed:
     Attributes
     ----------
     folder : Path
-    facts : dict
+    facts : ReleaseFacts
         What there is to say, without a record's value.
     """
 
     folder: Path
-    facts: dict[str, Any] = field(repr=False)
+    facts: ReleaseFacts = field(repr=False)
 
     def __str__(self) -> str:
         """The facts in a few lines."""
