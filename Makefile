@@ -35,9 +35,12 @@ bench: ## the benchmark: a table, and benchmarks/results/bench.json
 pictures: ## draw the docs' pictures anew
 	$(BIN)/python docs/pictures.py
 
+schemas: ## write the JSON schemas of the facts anew
+	$(BIN)/python docs/schemas.py
+
 clean: ## remove caches, the compiled kernels among them
 	rm -rf .cache .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist
 	find src tests -name __pycache__ -type d -prune -exec rm -rf {} +
 
 .DEFAULT_GOAL := help
-.PHONY: help venv test quick campaigns lint format ci reproduce bench pictures clean
+.PHONY: help venv test quick campaigns lint format ci reproduce bench pictures schemas clean

@@ -152,7 +152,7 @@ ALLOWED = {
         "tables",
     },
     "verification": {"verification", "errors"},  # it shares nothing with what it checks
-    "report": {"report", "algorithms.registry", "facts"},
+    "report": {"report", "algorithms.registry", "facts", "verification.verdict"},
     "engines": {"engines", "errors", "formats"},
     "release": {
         "release",

@@ -23,9 +23,10 @@ if TYPE_CHECKING:
     from .release.compare import compare
     from .release.drafting import draft_recipe
     from .release.flow import protect
+    from .release.protect_file import protect_file
     from .release.release import Release
     from .release.replay import replay
-    from .release.streaming import protect_file
+    from .release.source import Source, open_source
     from .verification import Verdict
 
 _HOME = {
@@ -37,14 +38,16 @@ _HOME = {
     "Recipe": "recipe",
     "Release": "release.release",
     "Result": "microaggregation.result",
+    "Source": "release.source",
     "Verdict": "verification",
     "assess": "release.assess",
     "compare": "release.compare",
     "draft_recipe": "release.drafting",
+    "open_source": "release.source",
     "methods": "microaggregation.api",
     "microaggregate": "microaggregation.api",
     "protect": "release.flow",
-    "protect_file": "release.streaming",
+    "protect_file": "release.protect_file",
     "refine": "microaggregation.api",
     "replay": "release.replay",
     "verify": "release.checking",
@@ -59,6 +62,7 @@ __all__ = [
     "Recipe",
     "Release",
     "Result",
+    "Source",
     "Verdict",
     "__version__",
     "assess",
@@ -67,6 +71,7 @@ __all__ = [
     "draft_recipe",
     "methods",
     "microaggregate",
+    "open_source",
     "protect",
     "protect_file",
     "refine",

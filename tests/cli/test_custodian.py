@@ -25,6 +25,7 @@ import pytest
 import coterie as ct
 from coterie import cli
 from coterie.errors import CoterieError
+from coterie.facts import as_json
 
 QUASI = {"role": "quasi", "kind": "numeric"}
 
@@ -318,8 +319,8 @@ def test_confidential_texts_that_stand_for_one_value(tmp_path, texts, rule):
     columns = {"x": QUASI, "c": {"role": "confidential", **rule, **guard}}
     release = ct.protect(tmp_path / "in.csv", {"k": 3, "seed": 1, "method": "mdav", "columns": columns})
     assert ct.verify(release.save(tmp_path / "out")).ok
-    (told,), check = release.measures["risk"]["confidential"], release.verdict.checks[1]
-    assert check.found == pytest.approx(told["largest_t" if "t" in guard else "least_distinct"])
+    (told,), check = release.measures.risk.confidential, release.verdict.checks[1]
+    assert check.found == pytest.approx(told.largest_t if "t" in guard else told.least_distinct)
 
 
 @pytest.mark.parametrize("suffix", [".sav", ".dta"])
@@ -837,7 +838,7 @@ def test_errors_tell_no_value(tmp_path, kind):
                 raise AssertionError(f"{name}: {type(error).__name__}") from error
             else:
                 clean(f"{release}{release!r}{release.recipe}{release.verdict}{release._repr_html_()}")
-                clean(json.dumps(release.facts))
+                clean(as_json(release.facts))
         clean("".join(str(w.message) for w in caught))
     assert failed > (25 if kind == "file" else 15)
 

@@ -100,14 +100,14 @@ def test_the_same_records_as_in_memory(tmp_path, kind, more):
     expected = read(tmp_path / "whole" / f"data.{kind}")
     assert by_note(written) == by_note(expected)
     assert written.schema.equals(expected.schema)
-    assert parts.facts["groupings"][0]["loss"] == pytest.approx(whole.facts["groupings"][0]["loss"], rel=1e-9)
-    weighted = whole.facts["groupings"][0]["loss_weighted"]
+    assert parts.facts.groupings[0].loss_percent == pytest.approx(whole.facts.groupings[0].loss_percent, rel=1e-9)
+    weighted = whole.facts.groupings[0].loss_weighted_percent
     assert (weighted is None) == ("weights" not in more)
-    assert parts.facts["groupings"][0]["loss_weighted"] == (weighted and pytest.approx(weighted, rel=1e-9))
+    assert parts.facts.groupings[0].loss_weighted_percent == (weighted and pytest.approx(weighted, rel=1e-9))
     medoid = more.get("centre") == "medoid"
     for words, wanted in {"released as they are": "weights" in more, "of a real record": medoid}.items():
-        assert all(any(words in note for note in some["notes"]) == wanted for some in (parts.facts, whole.facts))
-    assert parts.facts["groupings"][0]["groups"] == whole.facts["groupings"][0]["groups"]
+        assert all(any(words in note for note in some.notes) == wanted for some in (parts.facts, whole.facts))
+    assert parts.facts.groupings[0].groups == whole.facts.groupings[0].groups
     assert written.column("note").to_pylist() != expected.column("note").to_pylist()
     assert verify(parts.folder).ok
     assert json.loads((parts.folder / "manifest.json").read_text())["streamed"] == 900
@@ -187,7 +187,7 @@ def test_equal_records(tmp_path):
     path = saved(tmp_path, "parquet", pa.table({"a": [1.0] * 2000, "b": ["x"] * 2000}))
     document = {"k": 3, "seed": 1, "method": {"name": "mdav", "blocks": 100}, "columns": {"b": "other"}}
     document["columns"]["a"] = {"role": "quasi", "kind": "numeric"}
-    assert protect_file(path, document, tmp_path / "out", memory=GB).facts["groupings"][0]["params"]["blocks"] == 20
+    assert protect_file(path, document, tmp_path / "out", memory=GB).facts.groupings[0].params["blocks"] == 20
 
 
 def test_what_needs_all_records_is_refused_at_once(tmp_path):

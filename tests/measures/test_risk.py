@@ -1,19 +1,23 @@
-"""Risk: classes, what they hold, and the whole dictionary of measures."""
+"""Risk: classes, what they hold, and all measures together."""
 
 from __future__ import annotations
 
 import json
 import math
 import re
+from dataclasses import fields
 
 import numpy as np
 import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from jsonschema import Draft202012Validator
 
 from conftest import ROOT
 from coterie.errors import CoterieError
+from coterie.facts import as_json, schema
+from coterie.facts.measures import CategoryUtility, ClassRisk, ConfidentialRisk, Measures, NumberUtility
 from coterie.measures import risk
 from coterie.measures.measure import measure
 from coterie.measures.risk import Scenario
@@ -55,17 +59,19 @@ def test_classes_of_many_columns_with_many_values():
 
 def test_class_risk_by_hand():
     labels = np.array([0, 0, 0, 1, 1, 2])
-    assert risk.class_risk(labels, 3) == {
-        "records": 6,
-        "classes": 3,
-        "unique": 1,
-        "below_k": 3,
-        "smallest": 1,
-        "largest_risk": 1.0,
-        "mean_risk": pytest.approx((3 / 3 + 2 / 2 + 1) / 6),
-        "expected_reidentifications": 3.0,
-        "sizes": {"1": 1, "2": 1, "3": 1},
-    }
+    found = risk.class_risk(labels, 3)
+    assert found == ClassRisk(
+        records=6,
+        classes=3,
+        unique=1,
+        below_k=3,
+        smallest=1,
+        largest_risk=1.0,
+        mean_risk=pytest.approx((3 / 3 + 2 / 2 + 1) / 6),
+        expected_reidentifications=3.0,
+        sizes={"1": 1, "2": 1, "3": 1},
+    )
+    assert (found.unique_percent, found.below_k_percent) == (pytest.approx(100 / 6), 50.0)
 
 
 def test_class_sizes_are_counted_in_bins():
@@ -129,18 +135,19 @@ def test_closeness_is_the_earth_movers_distance(seed, n, groups, values, ordered
 def test_confidential_risk_by_hand():
     labels = np.array([0, 0, 1, 1, 2, 2, 3, 3, 3])
     found = risk.confidential_risk(column([0, 0, 0, 1, NAN, NAN, 1, 1, NAN], "nominal", "ill", "ny"), labels)
-    assert found == {
-        "name": "ill",
-        "kind": "nominal",
-        "classes": 4,
-        "constant_classes": 3,  # one value, none, one and a gap
-        "constant_records": 7,
-        "least_distinct": 0,
-        "least_entropy_l": 0.0,
-        "largest_t": pytest.approx(2 / 3),  # only missing ones, against a third
-    }
+    assert found == ConfidentialRisk(
+        scenario="all",
+        name="ill",
+        kind="nominal",
+        classes=4,
+        constant_classes=3,  # one value, none, one and a gap
+        constant_records=7,
+        least_distinct=0,
+        least_entropy_l=0.0,
+        largest_t=pytest.approx(2 / 3),  # only missing ones, against a third
+    )
     found = risk.confidential_risk(column([0, 1, NAN, NAN], "nominal", "ill", "ny"), np.zeros(4, np.int64))
-    assert (found["least_distinct"], found["least_entropy_l"]) == (2, pytest.approx(2.0))
+    assert (found.least_distinct, found.least_entropy_l) == (2, pytest.approx(2.0))
 
 
 VALUES = st.sampled_from([NAN, 0.0, 1.0, 2.0])
@@ -159,32 +166,32 @@ def test_classes_tell_what_verify_says_of_them(rows):
     guard = {"kind": "nominal", "l": 2, "entropy": 1.5}
     table = pa.table({"g": group, "v": pa.array(values, from_pandas=False)})
     _, distinct, entropy, constant = verify(table, ["g"], 2, confidential={"v": guard}).checks
-    assert (found["least_distinct"], found["least_entropy_l"]) == (distinct.found, pytest.approx(entropy.found))
-    assert found["constant_classes"] == constant.offending_classes
-    assert found["constant_records"] == constant.offending_records == constant_records(labels, [told])
+    assert (found.least_distinct, found.least_entropy_l) == (distinct.found, pytest.approx(entropy.found))
+    assert found.constant_classes == constant.offending_classes
+    assert found.constant_records == constant.offending_records == constant_records(labels, [told])
 
 
 def test_guesses_by_hand():
     labels = np.array([0, 0, 0, 1, 1, 1])
     found = risk.guesses(column([0, 0, 1, 1, 1, 2], "nominal", categories="abc"), labels)
-    assert found == {"what": "right guesses", "value": pytest.approx(4 / 6), "baseline": 0.5}
+    assert found == ("right guesses", pytest.approx(4 / 6), 0.5)
     found = risk.guesses(column([1, 2, 3, 7, 8, 9]), labels)
     # squares about the means of the classes: 2 + 2; about 5: 16 + 9 + 4 + 4 + 9 + 16 = 58
-    assert found == {"what": "variance explained", "value": pytest.approx(1 - 4 / 58), "baseline": pytest.approx(0.2)}
+    assert found == ("variance explained", pytest.approx(1 - 4 / 58), pytest.approx(0.2))
 
 
 def test_guesses_of_amounts_by_lot_are_the_baseline():
     rng = np.random.default_rng(1)
     x, labels = column(rng.standard_normal(3000)), np.arange(3000) // 5
     found = risk.guesses(x, labels)
-    assert found["value"] == pytest.approx(found["baseline"], abs=0.03)
-    assert risk.guesses(column([2.0, 2.0]), np.array([0, 0]))["value"] is None
+    assert found.share == pytest.approx(found.baseline_share, abs=0.03)
+    assert risk.guesses(column([2.0, 2.0]), np.array([0, 0])).share is None
 
 
 def test_singling_out_counts_records_alone_in_any_scenario():
     found = risk.singling_out([np.array([0, 0, 1]), np.array([0, 1, 1])], [np.array([0, 0, 0])] * 2)
-    assert (found["before"], found["after"]) == (2, 0)
-    assert found["sentence"].startswith("2 of 3 records")
+    assert (found.records_before, found.records_after) == (2, 0)
+    assert found.sentence.startswith("2 of 3 records")
 
 
 @pytest.mark.parametrize(
@@ -200,10 +207,10 @@ def test_inference_names_the_column_that_is_told_most():
     ill = column([1, 1, 0, 1], "boolean", "ill", ("false", "true"))
     cost = column([1, 2, 3, 4], name="cost")
     found = risk.inference([cost, ill], labels)
-    assert "'ill' has one value at most in the class for 50.0 % of the records" in found["sentence"]
-    assert found["columns"]["cost"]["constant_share"] == 0
-    assert risk.inference([cost], labels)["sentence"].startswith("No class")
-    assert risk.inference([], labels)["sentence"] == "No column is confidential."
+    assert "'ill' has one value at most in the class for 50.0 % of the records" in found.sentence
+    assert found.columns["cost"].constant_share == 0
+    assert risk.inference([cost], labels).sentence.startswith("No class")
+    assert risk.inference([], labels).sentence == "No column is confidential."
 
 
 # The whole
@@ -233,13 +240,7 @@ def table(rng, n, gaps):
 
 SCENARIOS = [Scenario("all", KINDS, 5), Scenario("few", ("nominal", "integer"), 3)]
 
-SHAPE = {
-    "loss": {"sse", "sst", "loss", "loss_euclidean", "loss_weighted", "columns", "il1s_mean", "il1s_sum"},
-    "utility": {"columns", "correlations", "eigenvalues", "propensity"},
-    "risk": {
-        "scenarios", "linkage", "intervals", "confidential", "singling_out", "linkability", "inference",
-    },
-}  # fmt: skip
+SHAPE = Draft202012Validator(schema(Measures))
 
 
 @settings(max_examples=25)
@@ -249,65 +250,65 @@ def test_measures_of_any_table_are_json(seed, n, gaps, weighted):
     before, after = table(rng, n, gaps)
     weights = rng.uniform(1, 9, n) if weighted else None
     found = measure(before, after, scenarios=SCENARIOS, confidential=["secret"], weights=weights)
-    assert json.loads(json.dumps(found, allow_nan=False)) == found
-    assert {key: set(part) for key, part in found.items()} == SHAPE
-    assert (found["loss"]["loss_weighted"] is None) == (weights is None)
+    SHAPE.validate(json.loads(as_json(found)))
+    assert (found.loss.loss_weighted_percent is None) == (weights is None)
     if gaps == 0 and n >= 5:
-        assert all(s["after"]["smallest"] >= 5 for s in found["risk"]["scenarios"])
-        assert found["risk"]["linkage"]["share"] <= 0.2 + 1e-12  # one original in five is the nearest
-        assert found["risk"]["singling_out"]["after"] == 0
+        assert all(s.after.smallest >= 5 for s in found.risk.scenarios)
+        assert found.risk.linkage.share <= 0.2 + 1e-12  # one original in five is the nearest
+        assert found.risk.singling_out.records_after == 0
 
 
-def test_the_dictionary_of_a_table():
+def test_the_measures_of_a_table():
     before, after = table(np.random.default_rng(2), 200, 0.05)
     found = measure(before, after, scenarios=SCENARIOS, confidential=["secret"])
-    assert set(found["loss"]["columns"]) == set(KINDS)  # the confidential one is as it was
-    assert "mismatch" in found["loss"]["columns"]["nominal"]
-    assert "il1s" in found["loss"]["columns"]["numeric"]
-    numeric, nominal = (found["utility"]["columns"][kind] for kind in ("numeric", "nominal"))
-    assert set(numeric) == {"kind", "mean_change", "variance_ratio", "quantile_changes", "histogram"}
-    assert len(numeric["quantile_changes"]["p"]) == len(numeric["quantile_changes"]["change"])
-    assert len(numeric["histogram"]["edges"]) == len(numeric["histogram"]["before"]) + 1
-    assert set(nominal) == {"kind", "categories", "total_variation"}
-    assert found["utility"]["correlations"]["names"] == ["numeric", "integer", "ordinal", "datetime"]
-    assert set(found["utility"]["eigenvalues"]) == {"before", "after", "change"}
-    assert set(found["utility"]["propensity"]) == {"pmse", "expected", "ratio", "model", "records"}
-    first = found["risk"]["scenarios"][0]
-    assert set(first) == {"name", "quasi", "k", "before", "after"}
-    assert first["after"]["below_k"] == 0
-    assert set(found["risk"]["linkage"]) == {"records", "sampled", "expected_correct", "share", "baseline"}
-    assert {c["scenario"] for c in found["risk"]["confidential"]} == {"all", "few"}
-    for heading in ("singling_out", "linkability", "inference"):
-        assert {"sentence", "does_not_show"} < set(found["risk"][heading])
-        assert "anonym" not in json.dumps(found["risk"][heading])
+    assert set(found.loss.columns) == set(KINDS)  # the confidential one is as it was
+    assert found.loss.columns["nominal"].mismatch_share > 0
+    assert found.loss.columns["numeric"].il1s > 0
+    numeric, nominal = (found.utility.columns[kind] for kind in ("numeric", "nominal"))
+    assert isinstance(numeric, NumberUtility)
+    assert len(numeric.quantile_changes.p) == len(numeric.quantile_changes.change_sd)
+    assert numeric.largest_quantile_change_sd == max(map(abs, numeric.quantile_changes.change_sd))
+    assert len(numeric.histogram.edges) == len(numeric.histogram.before) + 1
+    assert isinstance(nominal, CategoryUtility)
+    assert found.utility.correlations.names == ("numeric", "integer", "ordinal", "datetime")
+    assert found.utility.eigenvalues.change > 0
+    assert found.utility.propensity.records == 200
+    first = found.risk.scenarios[0]
+    assert (first.name, first.quasi, first.k, first.after.below_k) == ("all", KINDS, 5, 0)
+    assert found.risk.linkage.times_guessing == pytest.approx(200 * found.risk.linkage.share)
+    assert {c.scenario for c in found.risk.confidential} == {"all", "few"}
+    for heading in (found.risk.singling_out, found.risk.linkability, found.risk.inference):
+        assert heading.sentence
+        assert heading.does_not_show
+        assert "anonym" not in as_json(heading)
 
 
 def test_nothing_changed():
     before, _ = table(np.random.default_rng(3), 60, 0.1)
     found = measure(before, before, scenarios=SCENARIOS, confidential=["secret"])
-    assert found["loss"]["loss"] == found["loss"]["il1s_sum"] == 0
-    assert found["utility"]["columns"]["numeric"]["variance_ratio"] == pytest.approx(1)
-    assert found["utility"]["correlations"]["largest_change"] == 0
-    assert found["utility"]["propensity"]["pmse"] == pytest.approx(0, abs=1e-12)
-    assert found["risk"]["linkage"]["share"] == 1
-    assert found["risk"]["intervals"]["sd"]["share"] == [1.0] * 4
-    assert found["risk"]["intervals"]["rank"]["share"] == [1.0] * 4
+    assert found.loss.loss_percent == found.loss.il1s_sum == 0
+    assert found.utility.columns["numeric"].variance_ratio == pytest.approx(1)
+    assert found.utility.correlations.largest_change == 0
+    assert found.utility.propensity.pmse == pytest.approx(0, abs=1e-12)
+    assert found.risk.linkage.share == 1
+    assert found.risk.intervals.sd.share == (1.0,) * 4
+    assert found.risk.intervals.rank.share == (1.0,) * 4
 
 
 def test_columns_that_differ_are_measured_and_others_not():
     before = {"q": column([1, 2, 3, 4], name="q"), "s": column([1, 2, 3, 4], name="s"), "t": column([1, 2, 3, 5])}
     after = {"q": column([1.5, 1.5, 3.5, 3.5], name="q"), "s": column([1, 2, 3, 4.5], name="s"), "t": before["t"]}
     found = measure(before, after, scenarios=[Scenario("one", ("q",), 2)], confidential=["s"])
-    assert set(found["loss"]["columns"]) == set(found["utility"]["columns"]) == {"q", "s"}
-    assert found["loss"]["sse"] == pytest.approx(0.8)  # of q alone: steps of 1/2, variance 5/4
+    assert set(found.loss.columns) == set(found.utility.columns) == {"q", "s"}
+    assert found.loss.sse == pytest.approx(0.8)  # of q alone: steps of 1/2, variance 5/4
 
 
 def test_without_scenarios_there_is_no_risk_to_measure():
     before = {"x": column([1, 2, 3])}
     found = measure(before, before, scenarios=[], confidential=["x"])
-    assert found["risk"]["scenarios"] == found["risk"]["confidential"] == []
-    assert found["risk"]["linkage"]["share"] is None
-    assert json.dumps(found, allow_nan=False)
+    assert found.risk.scenarios == found.risk.confidential == ()
+    assert found.risk.linkage.share is None
+    SHAPE.validate(json.loads(as_json(found)))
 
 
 def test_what_cannot_be_compared_is_refused():
@@ -331,6 +332,6 @@ def test_every_measure_has_a_page():
     before, after = table(np.random.default_rng(4), 30, 0.0)
     found = measure(before, after, scenarios=SCENARIOS, confidential=["secret"])
     pages = "".join(page.read_text(encoding="utf-8") for page in folder.glob("*.md"))
-    for part in (found["loss"], found["utility"], found["risk"], found["risk"]["scenarios"][0]["after"]):
-        for key in part:
-            assert key in pages, key
+    for part in (found.loss, found.utility, found.risk, found.risk.scenarios[0].after):
+        for field in fields(part):
+            assert field.name in pages, field.name

@@ -9,10 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from coterie.facts.measures import CategoryCounts, Eigenvalues
 from coterie.measures import loss, utility
 from coterie.measures.histogram import histogram, round_edges
 from coterie.measures.propensity import propensity
-from coterie.measures.scale import gram, product
+from coterie.measures.standard_units import gram, product
 from coterie.tables.columns import Column
 
 NAN = math.nan
@@ -37,7 +38,7 @@ def test_means_variances_and_quantiles_by_hand():
     assert utility.mean_change(x, y + 1) == pytest.approx(1 / sd)
     assert utility.variance_ratio(x, y) == pytest.approx(7.5 / 12.5)  # 3 * 4 + 2 * 9 = 30, over 4
     assert utility.quantile_changes(x, y, (0, 0.25, 0.5, 0.625, 1)) == pytest.approx(
-        [1 / sd, 0, -1 / sd, (4.5 - 3.5) / sd, -3 / sd]
+        (1 / sd, 0, -1 / sd, (4.5 - 3.5) / sd, -3 / sd)
     )
 
 
@@ -108,12 +109,12 @@ def test_loss_by_hand():
     after = {"x": column([1, 1, 5, 5]), "c": codes("aaab")}
     # x: variance 5 (ddof 0), steps of 1: SSE 4/5, SST 4. c: one mismatch; records lie (1/4 + 1/4)/2 from the centre
     found = loss.sums(before, after, ["x", "c"])
-    assert found["sse"] == pytest.approx(0.8 + 1)
-    assert found["sst"] == pytest.approx(4 + 1)
-    assert found["loss"] == pytest.approx(36)
+    assert found.sse == pytest.approx(0.8 + 1)
+    assert found.sst == pytest.approx(4 + 1)
+    assert found.loss_percent == pytest.approx(36)
     sde = 3 * math.sqrt(0.2) + math.sqrt(1.2)
     sdt = 2 * math.sqrt(9 / 5 + 0.25) + 2 * math.sqrt(1 / 5 + 0.25)
-    assert found["loss_euclidean"] == pytest.approx(100 * sde / sdt)
+    assert found.loss_euclidean_percent == pytest.approx(100 * sde / sdt)
     assert loss.column_loss(before["x"], after["x"]) == pytest.approx(20)
     assert loss.column_loss(before["c"], after["c"]) == pytest.approx(100)
     assert loss.mismatch(before["c"], after["c"]) == 0.25
@@ -136,9 +137,9 @@ def test_loss_of_means_is_that_of_the_partition(companies):
     before = {str(j): column(X[:, j], name=str(j)) for j in range(X.shape[1])}
     after = {str(j): column(np.asarray(r.data)[:, j], name=str(j)) for j in range(X.shape[1])}
     found = loss.sums(before, after, list(before))
-    assert found["sse"] == pytest.approx(r.sse)
-    assert found["sst"] == pytest.approx(r.sst)
-    assert found["loss_euclidean"] == pytest.approx(r.loss_euclidean)
+    assert found.sse == pytest.approx(r.sse)
+    assert found.sst == pytest.approx(r.sst)
+    assert found.loss_euclidean_percent == pytest.approx(r.loss_euclidean)
     for name in before:  # what means lose in variance is what the column lost
         ratio = utility.variance_ratio(before[name].numbers, after[name].numbers)
         assert 100 * (1 - ratio) == pytest.approx(loss.column_loss(before[name], after[name]))
@@ -159,14 +160,14 @@ def test_weights_count_like_repeated_records():
     repeated = loss.sums(*tables(w), ["c"])
     assert weighted == pytest.approx(repeated)
     # the unit of x is the unweighted standard deviation in one and the repeated in the other: a quotient has none
-    assert loss.sums(*tables(1), ["x"], w.astype(np.float64))["loss"] == pytest.approx(
-        loss.sums(*tables(w), ["x"])["loss"]
+    assert loss.sums(*tables(1), ["x"], w.astype(np.float64)).loss_percent == pytest.approx(
+        loss.sums(*tables(w), ["x"]).loss_percent
     )
 
 
 def test_loss_leaves_out_missing_cells():
     before, after = {"x": column([0, 2, 4, 6, NAN, 7])}, {"x": column([1, 1, 5, 5, 3, NAN])}
-    assert loss.sums(before, after, ["x"])["loss"] == pytest.approx(20)
+    assert loss.sums(before, after, ["x"]).loss_percent == pytest.approx(20)
 
 
 # Categories
@@ -175,7 +176,7 @@ def test_loss_leaves_out_missing_cells():
 def test_category_counts_name_only_what_was_released():
     before, after = codes("aaabbc."), codes("aaaabb.")
     counts = utility.category_counts(before, after)
-    assert counts == {"names": ["a", "b", "(other)"], "before": [3, 2, 1], "after": [4, 2, 0]}
+    assert counts == CategoryCounts(("a", "b", "(other)"), before=(3, 2, 1), after=(4, 2, 0))
     assert utility.total_variation(before, after) == pytest.approx(0.5 * (1 / 6 + 0 + 1 / 6))
 
 
@@ -183,13 +184,13 @@ def test_long_lists_of_categories_are_cut():
     names = [f"n{i:03}" for i in range(100)]
     x = np.repeat(np.arange(100.0), np.arange(1, 101))
     counts = utility.category_counts(*[column(x, "nominal", categories=names)] * 2, limit=5)
-    assert counts["names"] == ["n096", "n097", "n098", "n099", "(other)"]
-    assert counts["after"] == [97, 98, 99, 100, 5050 - 394]
+    assert counts.names == ("n096", "n097", "n098", "n099", "(other)")
+    assert counts.after == (97, 98, 99, 100, 5050 - 394)
 
 
 def test_no_category_at_all():
     assert utility.total_variation(codes("..."), codes("...")) is None
-    assert utility.category_counts(codes("..."), codes("...")) == {"names": [], "before": [], "after": []}
+    assert utility.category_counts(codes("..."), codes("...")) == CategoryCounts((), (), ())
 
 
 # Correlations and eigenvalues
@@ -201,10 +202,10 @@ def test_correlations_by_hand():
         [column([1, 2, 3], name="x"), column([3, 2, 1], name="y"), column([5, 5, 5], name="z")],
     )
     r = 3 / math.sqrt(2 * 14 / 3)  # covariance 3; squares 2 and 14/3
-    assert found["before"][0, 1] == pytest.approx(r)
-    assert found["after"][1, 0] == pytest.approx(-1)
-    assert found["mean_change"] == found["largest_change"] == pytest.approx(r + 1)
-    assert np.isnan(found["before"][2]).all()
+    assert found.before[0][1] == pytest.approx(r)
+    assert found.after[1][0] == pytest.approx(-1)
+    assert found.mean_change == found.largest_change == pytest.approx(r + 1)
+    assert found.before[2] == (None, None, None)
 
 
 @given(st.integers(0, 10_000), st.floats(0, 0.5))
@@ -231,15 +232,15 @@ def test_eigenvalues_as_in_sdcmicro():
 
     e1, e2 = values(x), values(y)
     found = utility.eigenvalues(*(utility.correlation_matrix([column(v) for v in m.T]) for m in (x, y)))
-    assert found["before"] == pytest.approx(e1)
-    assert found["after"] == pytest.approx(e2)
-    assert found["change"] == pytest.approx(np.sum(np.abs(e1 - e2) / e1))
+    assert found.before == pytest.approx(tuple(e1))
+    assert found.after == pytest.approx(tuple(e2))
+    assert found.change == pytest.approx(np.sum(np.abs(e1 - e2) / e1))
 
 
 def test_eigenvalues_that_are_nothing():
     twice = utility.correlation_matrix([column([1, 2, 4]), column([2, 4, 8])])
-    assert utility.eigenvalues(twice, twice)["change"] is None
-    assert utility.eigenvalues(np.zeros((0, 0)), np.zeros((0, 0))) == {"before": [], "after": [], "change": None}
+    assert utility.eigenvalues(twice, twice).change is None
+    assert utility.eigenvalues(np.zeros((0, 0)), np.zeros((0, 0))) == Eigenvalues((), (), None)
 
 
 def test_products_by_blocks():
@@ -256,9 +257,9 @@ def test_a_histogram_by_hand():
     before = column([-100, 0.5, 1, 2.2, 3.9, 5000, NAN])
     after = column([0.75, 0.75, 0.75, 3.2, 3.2, 3.2, NAN])
     found = histogram(before, after, bins=5)
-    assert found["edges"].tolist() == [0, 1, 2, 3, 4]
-    assert found["before"].tolist() == [2, 1, 1, 2]  # the extremes are in the end bins
-    assert found["after"].tolist() == [3, 0, 0, 3]
+    assert found.edges == (0, 1, 2, 3, 4)
+    assert found.before == (2, 1, 1, 2)  # the extremes are in the end bins
+    assert found.after == (3, 0, 0, 3)
 
 
 @given(
@@ -283,7 +284,7 @@ def test_edges_are_round_and_span_the_released_values(low, span, bins):
 
 def test_edges_come_from_the_release_alone():
     after = column(np.repeat([10.0, 20, 30], 5))
-    near, far = (histogram(column(np.linspace(0, top, 15)), after)["edges"].tolist() for top in (40, 1e9))
+    near, far = (histogram(column(np.linspace(0, top, 15)), after).edges for top in (40, 1e9))
     assert near == far
     assert near[0] == 10
     assert near[-1] == 32
@@ -292,27 +293,27 @@ def test_edges_come_from_the_release_alone():
 
 def test_bins_of_whole_numbers_hold_one_each():
     found = histogram(column([1, 2, 3, 3, 9], "integer"), column([2, 2, 3, 3, 3], "integer"))
-    assert found["edges"].tolist() == [2, 3, 4]
-    assert found["before"].tolist() == [2, 3]
+    assert found.edges == (2, 3, 4)
+    assert found.before == (2, 3)
 
 
 def test_edges_of_moments_are_those_of_the_calendar():
     days = np.arange("2024-01-17", "2025-03-02", dtype="datetime64[D]").astype("datetime64[us]").astype(np.float64)
     found = histogram(column(days, "datetime"), column(days, "datetime"))
-    edges = found["edges"].astype("datetime64[us]").astype("datetime64[D]").astype(str).tolist()
+    edges = np.array(found.edges).astype("datetime64[us]").astype("datetime64[D]").astype(str).tolist()
     assert edges[0] == "2024-01-01"
     assert edges[-1] == "2025-04-01"
     assert len(edges) == 16
-    assert found["before"].sum() == len(days)
+    assert sum(found.before) == len(days)
     one = histogram(column([5e6], "datetime"), column([5e6], "datetime"))
-    assert one["edges"].tolist() == [5e6, 5e6 + 1]
+    assert one.edges == (5e6, 5e6 + 1)
 
 
 @pytest.mark.parametrize("value", [0.0, -3.0, 1e-30, 1e300, 7.25])
 def test_a_histogram_of_one_value(value):
     found = histogram(column([value, value]), column([value, value]))
-    assert found["after"].sum() == 2
-    assert np.all(np.diff(found["edges"]) > 0)
+    assert sum(found.after) == 2
+    assert np.all(np.diff(found.edges) > 0)
     assert histogram(column([value]), column([NAN])) is None
 
 
@@ -322,11 +323,11 @@ def test_a_histogram_of_one_value(value):
 def test_propensity_of_one_category_by_hand():
     before, after = codes("a" * 6 + "b" * 4), codes("a" * 4 + "b" * 6)
     found = propensity([before], [after])
-    assert found["pmse"] == pytest.approx(0.01, rel=1e-4)  # 4 of 10 with a are released, 6 of 10 with b
-    assert found["expected"] == pytest.approx(1 / 320 * 2)  # (2-1) (1/2)² (1/2) / 20
-    assert found["ratio"] == pytest.approx(1.6, rel=1e-4)
-    assert found["records"] == 10
-    assert "2 parameters" in found["model"]
+    assert found.pmse == pytest.approx(0.01, rel=1e-4)  # 4 of 10 with a are released, 6 of 10 with b
+    assert found.expected == pytest.approx(1 / 320 * 2)  # (2-1) (1/2)² (1/2) / 20
+    assert found.ratio == pytest.approx(1.6, rel=1e-4)
+    assert found.records == 10
+    assert "2 parameters" in found.model
 
 
 def test_propensity_is_the_logistic_regression():
@@ -343,44 +344,44 @@ def test_propensity_is_the_logistic_regression():
     found = propensity(
         [column(x), column(c, "nominal", categories="abc")], [column(y), column(d, "nominal", categories="abc")]
     )
-    assert found["pmse"] == pytest.approx(np.mean((p - 0.5) ** 2), rel=1e-4)
-    assert "5 parameters" in found["model"]
+    assert found.pmse == pytest.approx(np.mean((p - 0.5) ** 2), rel=1e-4)
+    assert "5 parameters" in found.model
 
 
 def test_propensity_of_records_drawn_from_the_original_is_as_expected():
     rng = np.random.default_rng(8)
     X = rng.standard_normal((400, 3))
     drawn = [X[rng.integers(0, 400, 400)] for _ in range(60)]
-    ratios = [propensity([column(v) for v in X.T], [column(v) for v in Y.T])["ratio"] for Y in drawn]
+    ratios = [propensity([column(v) for v in X.T], [column(v) for v in Y.T]).ratio for Y in drawn]
     assert np.mean(ratios) == pytest.approx(1, abs=0.25)
 
 
 def test_propensity_when_a_column_tells_all():
     x = np.linspace(0, 1, 50)
     found = propensity([column(x)], [column(x + 10)])
-    assert 0.24 < found["pmse"] <= 0.25
+    assert 0.24 < found.pmse <= 0.25
 
 
 def test_propensity_counts_equal_columns_once():
     rng = np.random.default_rng(9)
     x, y = column(rng.normal(size=100)), column(rng.normal(1, 1, size=100))
     once, thrice = propensity([x], [y]), propensity([x] * 3, [y] * 3)
-    assert thrice["expected"] == once["expected"]
-    assert thrice["pmse"] == pytest.approx(once["pmse"], rel=1e-3)
+    assert thrice.expected == once.expected
+    assert thrice.pmse == pytest.approx(once.pmse, rel=1e-3)
 
 
 def test_propensity_sees_missing_values():
     x = np.arange(40.0)
     gone = x.copy()
     gone[:20] = NAN
-    assert propensity([column(x)], [column(gone)])["pmse"] > 0.05
-    assert propensity([column(x)], [column(x)])["pmse"] == pytest.approx(0, abs=1e-12)
+    assert propensity([column(x)], [column(gone)]).pmse > 0.05
+    assert propensity([column(x)], [column(x)]).pmse == pytest.approx(0, abs=1e-12)
 
 
 def test_propensity_of_a_sample_and_of_nothing():
     x = np.random.default_rng(10).normal(size=500)
     found = propensity([column(x)], [column(x + 1)], limit=100, seed=1)
-    assert found["records"] == 100
+    assert found.records == 100
     assert found == propensity([column(x)], [column(x + 1)], limit=100, seed=1)
-    assert propensity([column([1, 1])], [column([1, 1])])["pmse"] is None
-    assert propensity([], [])["ratio"] is None
+    assert propensity([column([1, 1])], [column([1, 1])]).pmse is None
+    assert propensity([], []).ratio is None

@@ -119,7 +119,7 @@ def outcome(document):
     except ct.CoterieError as error:
         return str(error)
     assert release.verdict.ok
-    return release.data.to_pylist(), release.facts["groupings"]
+    return release.data.to_pylist(), release.facts.groupings
 
 
 @pytest.mark.parametrize("option", CASES)
@@ -129,7 +129,7 @@ def test_every_option_has_an_effect(option):
     assert not isinstance(first, str), first
     assert not isinstance(second, str), second
     if option == "method.bound":  # it is about what is said of the groups
-        assert (first[1][0]["bound"] is None) is not (second[1][0]["bound"] is None)
+        assert (first[1][0].bound is None) is not (second[1][0].bound is None)
     else:
         assert first[0] != second[0]
 

@@ -125,8 +125,8 @@ def test_small_strata(people):
     suppressed = protect(table, recipe(strata={**within, "small": "suppress"}))
     assert suppressed.data.num_rows == 58
     assert "Alone" not in suppressed.data.column("town").to_pylist()
-    assert suppressed.facts["output"]["suppressed"] == 2
-    assert any("2 records were left out" in note for note in suppressed.facts["notes"])
+    assert suppressed.facts.output.suppressed == 2
+    assert any("2 records were left out" in note for note in suppressed.facts.notes)
     merged = protect(table, recipe(strata={**within, "small": "merge"}))
     assert merged.data.num_rows == 60
     assert "Alone" not in merged.data.column("town").to_pylist()
@@ -167,13 +167,13 @@ def test_gaps(people):
     own = protect(table, recipe(missing={"policy": "own-value", "small": "merge"}, shuffle=False))
     names = ["age", "town", "income"]
     assert min(classes(own.data, names).values()) >= 4
-    assert own.facts["output"]["blanked"] > 0
+    assert own.facts.output.blanked > 0
     for name in names:  # what was missing stays so
         was, now = (np.array(t.column(name).is_null().to_pylist()) for t in (table, own.data))
         assert (now | ~was).all()
     fewer = protect(table, recipe(missing={"policy": "own-value", "small": "suppress"}))
     assert fewer.data.num_rows < 60
-    assert fewer.facts["output"]["blanked"] == 0
+    assert fewer.facts.output.blanked == 0
 
 
 def test_a_group_of_gaps_only():
@@ -188,7 +188,7 @@ def test_weights_make_weighted_means():
     assert set(protect(table, document).data.column("a").to_pylist()) == {10.0}
     weighted = protect(table, {**document, "weights": "w"})
     assert set(weighted.data.column("a").to_pylist()) == {17.0}
-    assert weighted.facts["groupings"][0]["loss_weighted"] == pytest.approx(100.0)
+    assert weighted.facts.groupings[0].loss_weighted_percent == pytest.approx(100.0)
     with pytest.raises(CoterieError, match="Weights must be numbers above 0"):
         protect(numbers(a=[0.0, 1.0, 2.0], w=[1.0, 0.0, 8.0]), {**document, "weights": "w"})
 
@@ -196,15 +196,15 @@ def test_weights_make_weighted_means():
 def test_scenarios(people):
     scenarios = {"a": {"quasi": ["age"], "k": 6}, "b": {"quasi": ["town", "income"], "k": 4}}
     release = protect(people, recipe(scenarios=scenarios))
-    assert len(release.facts["groupings"]) == 2
+    assert len(release.facts.groupings) == 2
     assert min(classes(release.data, ["age"]).values()) >= 6
     assert min(classes(release.data, ["town", "income"]).values()) >= 4
-    assert any("each on its own" in note for note in release.facts["notes"])
+    assert any("each on its own" in note for note in release.facts.notes)
     overlapping = {"a": {"quasi": ["age", "town"], "k": 6}, "b": {"quasi": ["town", "income"], "k": 4}}
     joined = protect(people, recipe(scenarios=overlapping))
-    assert len(joined.facts["groupings"]) == 1
+    assert len(joined.facts.groupings) == 1
     assert min(classes(joined.data, ["age", "town", "income"]).values()) >= 6
-    assert [c["wanted"] for c in joined.facts["verdict"]["checks"] if c["what"] == "k-anonymity"] == [6, 4]
+    assert [c.wanted for c in joined.facts.verdict.checks if c.what == "k-anonymity"] == [6, 4]
 
 
 @pytest.mark.parametrize("rule", ["merge", "k-first"])
@@ -230,7 +230,7 @@ def test_t_first(people):
     document = recipe(columns=columns, guard={"rule": "t-first"})
     document.pop("method")
     release = protect(people, document)
-    assert [c["ok"] for c in release.facts["verdict"]["checks"] if c["what"] == "t-closeness"] == [True]
+    assert [c.ok for c in release.facts.verdict.checks if c.what == "t-closeness"] == [True]
 
 
 def test_a_promise_that_no_groups_keep():
@@ -258,8 +258,8 @@ def test_a_sentence_ends_once():
 
 def test_constant_confidential_values_are_reported():
     release = protect(constant_group(), guarded_constant())
-    assert release.facts["groupings"][0]["constant_records"] == 3
-    assert any("3 records are in groups" in note for note in release.facts["notes"])
+    assert release.facts.groupings[0].constant_records == 3
+    assert any("3 records are in groups" in note for note in release.facts.notes)
 
 
 def test_noise_in_constant_groups_only():
@@ -301,10 +301,10 @@ def test_noise_that_is_too_weak_is_told():
     hundreds = pa.table({"a": [0.0] * 3 + [10.0] * 3, "c": [700, 700, 700, 100, 200, 300]})
     release = protect(hundreds, {**guarded_constant(noise=0.01), "shuffle": False})
     assert release.data.column("c").to_pylist() == hundreds.column("c").to_pylist()
-    notes = release.facts["notes"]
+    notes = release.facts.notes
     assert "Noise changed no value of 'c' in 1 constant group: it is too weak for the column's digits." in notes
     assert any("3 records are in groups" in note for note in notes)
-    assert not any("Noise" in note for note in protect(hundreds, guarded_constant(noise=2.0)).facts["notes"])
+    assert not any("Noise" in note for note in protect(hundreds, guarded_constant(noise=2.0)).facts.notes)
 
 
 def test_gaps_do_not_hide_a_constant_group():
@@ -312,16 +312,14 @@ def test_gaps_do_not_hide_a_constant_group():
         {"a": [0.0] * 3 + [10.0] * 6 + [20.0] * 3, "c": [7, 7, None, 1, 2, 3, 1, None, 2, None, None, None]}
     )
     release = protect(table, guarded_constant())
-    assert release.facts["groupings"][0]["constant_records"] == 6
-    assert release.facts["notes"][0].startswith(
-        "6 records are in groups in which a confidential column has one value at"
-    )
+    assert release.facts.groupings[0].constant_records == 6
+    assert release.facts.notes[0].startswith("6 records are in groups in which a confidential column has one value at")
 
 
 def test_constant_groups_are_counted_as_they_are_released():
     noisy = protect(constant_group(), guarded_constant(noise=0.5))
-    assert noisy.facts["groupings"][0]["constant_records"] == 0
-    assert not any("one value at most" in note for note in noisy.facts["notes"])
+    assert noisy.facts.groupings[0].constant_records == 0
+    assert not any("one value at most" in note for note in noisy.facts.notes)
 
 
 def test_a_record_in_two_constant_groups_counts_once():
@@ -330,7 +328,7 @@ def test_a_record_in_two_constant_groups_counts_once():
     columns = {name: {"role": "quasi", "kind": "numeric"} for name in "ab"}
     columns["c"] = {"role": "confidential", "kind": "numeric"}
     release = protect(table, {"k": 3, "seed": 1, "columns": columns, "scenarios": scenarios})
-    assert release.facts["notes"][0].startswith("6 records are in groups")
+    assert release.facts.notes[0].startswith("6 records are in groups")
 
 
 @pytest.mark.parametrize("kind", [pa.uint8(), pa.decimal128(3, 1)])
@@ -344,7 +342,7 @@ def test_noise_that_the_type_has_no_room_for(kind):
 def test_other_groups_where_one_is_constant():
     plain = protect(constant_group(), guarded_constant())
     other = protect(constant_group(), {**guarded_constant(), "guard": {"regroup": True}})
-    assert other.facts["groupings"][0]["constant_records"] == 0
+    assert other.facts.groupings[0].constant_records == 0
     assert other.loss > plain.loss
 
 
@@ -380,27 +378,27 @@ def test_medoids_of_merged_strata_are_observed_too():
     scenarios = {"one": {"quasi": ["pay"], "k": 4}, "two": {"quasi": ["job"], "k": 4}}
     apart = protect(table, {**how, "centre": "medoid", "scenarios": scenarios})
     assert set(apart.data.column("year").to_pylist()) <= {1990, 2000, 2010}
-    assert any("scenario's quasi-identifiers, but for strata" in note for note in apart.facts["notes"])
+    assert any("scenario's quasi-identifiers, but for strata" in note for note in apart.facts.notes)
 
 
 def test_merged_strata_are_told():
-    from coterie.report.facts import public
     from coterie.report.guidance import done
+    from coterie.report.public import public
 
     table, how = merged_years()
     facts = protect(table, how).facts
-    assert facts["columns"][0]["released"] == "merged strata"
-    assert "3 strata were merged into 2, because some had too few records." in facts["notes"]
+    assert facts.columns[0].released == "merged strata"
+    assert "3 strata were merged into 2, because some had too few records." in facts.notes
     assert "No group mixes different values of year, but where too few records had the same." in done(public(facts))
     large = protect(table.slice(0, 18), how).facts
-    assert large["columns"][0]["released"] == "as it was"
+    assert large.columns[0].released == "as it was"
     assert "No group mixes different values of year." in done(public(large))
 
 
 def test_bounds(people):
-    facts = protect(people, recipe(method={"name": "mdav", "refine": "quick", "bound": "fast"})).facts["groupings"][0]
-    assert facts["bound"]["sse"] <= facts["sse"]
-    assert "No groups of at least 4 lose less" in facts["bound"]["sentence"]
+    facts = protect(people, recipe(method={"name": "mdav", "refine": "quick", "bound": "fast"})).facts.groupings[0]
+    assert facts.bound.sse <= facts.sse
+    assert "No groups of at least 4 lose less" in facts.bound.sentence
 
 
 def test_too_few_records():
@@ -533,7 +531,7 @@ def test_every_release_keeps_its_promise(case):
         for row in release.data.to_pylist():
             held.setdefault(tuple(row[n] for n in names), set()).add(row["c"])
         assert all(len(values - {None}) >= 2 for values in held.values())
-    assert all(0 <= c["missing_after"] <= release.data.num_rows for c in release.facts["columns"] if c["kind"])
+    assert all(0 <= c.missing_after <= release.data.num_rows for c in release.facts.columns if c.kind)
 
 
 def test_public_names():

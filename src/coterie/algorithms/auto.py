@@ -13,6 +13,7 @@ from .mdav import mdav
 from .mdav_star import mdav_star
 from .refine import refine
 from .registry import Found
+from .shared import shared
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -25,11 +26,11 @@ def auto(X: Floats, k: int, *, loss: Callable[[Ints], float], rng: np.random.Gen
 
     Of the partitions on the way, the one with the least of the loss that was asked for is kept.
     """
-    partitions = [Found(mdav(X, k), {"method": "mdav"})]
+    partitions = [Found(shared("mdav", X, k, mdav), {"method": "mdav"})]
     more(len(X))
     if len(X) <= SMALL:
         more(len(X))
-        partitions.append(Found(mdav_star(X, k), {"method": "mdav*"}))
+        partitions.append(Found(shared("mdav*", X, k, mdav_star), {"method": "mdav*"}))
     losses = [loss(p.labels) for p in partitions]
     start = partitions[int(np.argmin(losses))]  # ties go to mdav
     refined = refine(X, start.labels, k, effort="quick", rng=rng, limits=limits)

@@ -20,6 +20,7 @@ from .guarantee import Guarantee
 from .kd_blocks import SIZE, in_blocks, loss_at_faces
 from .limits import Limits
 from .registry import Found, Method, find
+from .shared import shared
 
 if TYPE_CHECKING:
     from .optimal.lower_bound import Proven
@@ -117,7 +118,8 @@ def _grouped(X: Floats, task: Task, rng: np.random.Generator) -> Grouping:
         given["rng"] = rng
     if method.limited:
         given["limits"] = task.limits
-    returned = method.load()(X, task.k, **given)
+    run = method.load()
+    returned = run(X, task.k, **given) if given else shared(method.name, X, task.k, run)
     labels, chosen, guarantee, proven = returned if isinstance(returned, Found) else Found(returned, {})
     return Grouping(_numbered(labels), {**task.params, **chosen}, guarantee if about_means else None, proven)
 

@@ -10,6 +10,7 @@ from typing import Annotated, Any, Optional
 import typer
 
 from ..errors import CoterieError
+from ..facts import as_json
 from .common import app, interruptible, names_of, options_of, tell, warnings_told
 
 _File = Annotated[Path, typer.Argument(help="CSV, Parquet, Feather; with the extra 'files' also SPSS, Stata, SAS.")]
@@ -45,9 +46,8 @@ def recipe(
     """Draft a recipe by looking at a file: a role and a kind for every column, with the reasons, for you to decide."""
     from ..formats.atomic import atomically
     from ..release.drafting import draft_recipe
-    from ..release.streaming import bytes_of
 
-    text = draft_recipe(file, k, options_of(read), memory=None if memory is None else bytes_of(memory))
+    text = draft_recipe(file, k, options_of(read), memory=memory)
     if output is None:
         print(text)
         return
@@ -94,6 +94,10 @@ def protect(
         Optional[str],  # noqa: UP045
         typer.Option(help="A limit such as 2GB: a CSV or Parquet file that needs more is protected part by part."),
     ] = None,
+    engine: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(help="Where the work is done: memory or duckdb (part by part). Default: by size."),
+    ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would happen, and write nothing.")] = False,
     force: Annotated[bool, typer.Option("--force", help="Replace the bundle if it exists.")] = False,
     json_: _Json = False,
@@ -101,9 +105,9 @@ def protect(
 ) -> None:
     """Protect a file: a bundle with the data, the recipe, the proof and the reports, whole or not at all."""
     from ..recipe import Recipe
-    from ..release.pipeline import protect as run
+    from ..release.flow import protect as run
     from ..release.place import check_place
-    from ..release.streaming import protect_file
+    from ..release.source import open_source
 
     if (output is None) == (not dry_run):
         raise CoterieError("Say where the bundle goes, -o FOLDER, or --dry-run.", "both" if output else "neither")
@@ -111,6 +115,7 @@ def protect(
         check_place(output, force)
     simple: dict[str, Any] = {"-k": k, "--quasi": quasi, "--confidential": confidential, "--drop": drop, "--keep": keep}
     simple |= {"--method": method, "--read": options_of(read)}
+    chosen: Any = None
     if recipe is not None:
         given = [name for name, value in simple.items() if value is not None]
         if given:
@@ -118,52 +123,31 @@ def protect(
                 "A recipe says all there is to say.", f"--recipe and {', '.join(given)}", "change the recipe."
             )
         chosen = Recipe.load(recipe)
-    else:
-        chosen = None
-    limit = _large(file, memory, dry_run)
+    source = open_source(file, simple["--read"] if chosen is None else chosen.file.options, memory=memory)
     if chosen is None:
-        chosen = _simple_recipe(file, simple, limit, quiet)
+        chosen = _simple_recipe(source, simple, quiet)
     if seed is not None:
-        chosen = Recipe(**{**chosen.as_dict(), "seed": seed})
+        chosen = chosen.with_seed(seed)
     shown = sys.stderr.isatty() and not quiet
-    release: Any
     with warnings_told():
-        if limit is not None and output is not None:
-            release = protect_file(file, chosen, output, memory=limit, force=force, progress=shown)
-            written: Path | None = release.folder
+        release = run(source, chosen, engine=engine, progress=shown)
+        if output is None:
+            release.rehearse(progress=shown)
         else:
-            release = run(file, chosen, progress=shown)
-            written = None if output is None else release.save(output, force=force, progress=shown)
+            release.save(output, force=force, progress=shown)
     if not quiet:
         tell(release)
-        tell("dry run         nothing was written" if written is None else _handing_out(output, written))
+        tell("dry run         nothing was written" if output is None else _handing_out(output))
     if json_:
-        print(json.dumps(release.facts, indent=2, ensure_ascii=False))
+        print(as_json(release.facts))
 
 
-def _large(file: Path, memory: str | None, dry_run: bool) -> int | None:
-    """The memory limit, if the file needs more than that; None if it is protected as a whole."""
-    if memory is None:
-        return None
-    from ..formats.base import check_file
-    from ..release.streaming import bytes_of, needed
-
-    limit = bytes_of(memory)
-    check_file(file)
-    if needed(file) <= limit:
-        return None
-    if dry_run:
-        what = "A file that needs more memory than the limit is protected as it is written."
-        raise CoterieError(what, "--dry-run", "raise the limit, or give -o FOLDER.")
-    return limit
-
-
-def _simple_recipe(file: Path, simple: dict[str, Any], memory: int | None, quiet: bool) -> Any:
+def _simple_recipe(source: Any, simple: dict[str, Any], quiet: bool) -> Any:
     """A recipe from the command line's shortcuts, with the kinds that the columns look like."""
     from ..release.drafting import recipe_from_roles
 
     if simple["-k"] is None or simple["--quasi"] is None:
-        hint = f"coterie recipe {file} drafts one."
+        hint = f"coterie recipe {source.path} drafts one."
         raise CoterieError("Give a --recipe, or at least -k and --quasi.", "neither", hint)
     roles = {}
     for role, option in (
@@ -176,15 +160,15 @@ def _simple_recipe(file: Path, simple: dict[str, Any], memory: int | None, quiet
             if name in roles:
                 raise CoterieError("A column has one role.", f"'{name}' in two lists")
             roles[name] = role
-    chosen = recipe_from_roles(file, roles, simple["-k"], simple["--method"] or "auto", simple["--read"], memory)
+    chosen = recipe_from_roles(source, roles, simple["-k"], simple["--method"] or "auto")
     if not quiet:
         kinds = ", ".join(f"{n} {r.kind}" for n, r in chosen.columns.items() if r.kind)
         tell(f"kinds           {kinds} (as they look; a recipe can say otherwise)")
     return chosen
 
 
-def _handing_out(output: Path | None, folder: Path) -> str:
-    data = next(path.name for path in sorted(folder.iterdir()) if path.stem == "data")
+def _handing_out(output: Path) -> str:
+    data = next(path.name for path in sorted(output.iterdir()) if path.stem == "data")
     return f"written         {output}: hand out {data}, report.html, verify.json; keep the rest, it is internal"
 
 
@@ -227,7 +211,7 @@ def verify(
     if not quiet:
         tell(verdict)
     if json_:
-        print(json.dumps(verdict.facts(), indent=2, ensure_ascii=False))
+        print(as_json(verdict.facts))
     if not verdict.ok:
         raise typer.Exit(3)
 
@@ -264,7 +248,7 @@ def assess(
     told = names_of(confidential, "--confidential")
     facts = run(file, recipe, names_of(quasi, "--quasi"), told, k, options_of(read))
     if json_:
-        print(json.dumps(facts.as_dict(), indent=2, ensure_ascii=False))
+        print(as_json(facts))
     else:
         tell(facts)
 
@@ -313,7 +297,7 @@ def compare(
     if output is not None:
         atomically(output.absolute(), lambda path: _write(path, found.html()))
     if json_:
-        print(json.dumps(found.candidates, indent=2, ensure_ascii=False))
+        print(as_json(found.candidates))
     if not quiet:
         tell(found)
         if output is not None:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import sys
-from dataclasses import asdict
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, Optional
 
 import typer
 
 from ..errors import CoterieError
+from ..facts import as_json
 from .common import app, blocks_of, console, interruptible, names_of, options_of, tell, warnings_told
 
 
@@ -132,8 +133,8 @@ def microaggregate(
             tell(f"left out        {len(source.left_out)} of the file's columns, which --columns does not name")
         tell(f"written         {output}{' (the groups of the records)' if labels else ''}")
     if json_:
-        facts = result.facts() if proven is None else {**result.facts(), "bound": asdict(proven)}
-        print(json.dumps(facts, indent=2, ensure_ascii=False))
+        facts = result.facts
+        print(as_json(facts if proven is None else replace(facts, bound=proven.facts)))
 
 
 @app.command()

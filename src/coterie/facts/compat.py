@@ -52,3 +52,20 @@ class Keyed:
         if isinstance(value, Mapping) and any(isinstance(name, int) for name in value):  # keys of JSON are strings
             return {str(name): inside for name, inside in value.items()}
         return value
+
+
+class Called(Keyed):
+    """Facts that used to be a method: `facts()` gives the dictionary that it gave, without a warning."""
+
+    def __call__(self) -> dict[str, Any]:
+        """The facts as a dictionary, by their old names."""
+        out: dict[str, Any] = _dictionary(self)
+        return out
+
+
+def _dictionary(value: Any) -> Any:
+    if isinstance(value, Keyed):
+        return {key: _dictionary(getattr(value, value.old.get(key, key))) for key in value}
+    if isinstance(value, Mapping):
+        return {name: _dictionary(inside) for name, inside in value.items()}
+    return [_dictionary(inside) for inside in value] if isinstance(value, tuple) else value

@@ -93,6 +93,17 @@ class ReleaseFacts(Keyed):
     notes: tuple[str, ...]
     verdict: VerdictFacts | None
 
+    @property
+    def largest_k(self) -> int:
+        """The largest k that was asked for."""
+        scenarios = (scenario.k for scenario in self.measures.risk.scenarios)
+        return max(int(self.recipe["k"]), *(grouping.k for grouping in self.groupings), *scenarios)
+
+    @property
+    def least_k(self) -> int:
+        """The least k that was asked for: what holds for every record whatever the scenario."""
+        return min(grouping.k for grouping in self.groupings)
+
     @cached_property
     def settings(self) -> Settings:
         """What reports name of the recipe."""

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
 from numba import njit
+from numba.core import event
 
 F = TypeVar("F", bound=Callable[..., object])
 
@@ -44,3 +47,35 @@ def _depend_on_all_kernels(compiled: Any) -> None:
     stored: Any = getattr(getattr(compiled, "_cache", None), "_cache_file", None)
     if hasattr(stored, "_source_stamp"):
         stored._source_stamp = _STATE
+
+
+class _Compiling(event.Listener):  # type: ignore[misc]
+    """Adds up the CPU seconds that each thread spends compiling."""
+
+    def __init__(self) -> None:
+        self.own = threading.local()
+
+    def on_start(self, event: Any) -> None:
+        """A function is being compiled, perhaps for another that is."""
+        del event
+        own = self.own.__dict__
+        own["depth"] = own.get("depth", 0) + 1
+        if own["depth"] == 1:
+            own["began"] = time.thread_time()
+
+    def on_end(self, event: Any) -> None:
+        """It is done."""
+        del event
+        own = self.own.__dict__
+        own["depth"] = own.get("depth", 1) - 1
+        if own["depth"] == 0:
+            own["seconds"] = own.get("seconds", 0.0) + time.thread_time() - own["began"]
+
+
+_compiling = _Compiling()
+event.register("numba:compile", _compiling)
+
+
+def seconds_compiling() -> float:
+    """The CPU seconds that this thread has spent compiling so far."""
+    return float(_compiling.own.__dict__.get("seconds", 0.0))

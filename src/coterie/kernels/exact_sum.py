@@ -111,7 +111,7 @@ def group_means(X: NDArray[np.float64], order: NDArray[np.int64], starts: NDArra
 
 
 @kernel
-def _put(digits: NDArray[np.int64], value: int, position: int) -> None:
+def _put(digits: NDArray[np.int64], value: int | np.int64, position: int) -> None:
     """Add value * 2**position, a whole number of fewer than 62 bits, to a sum whose lowest bit is 1."""
     i, shift = position >> 5, position & 31
     low = (value & _MASK) << shift

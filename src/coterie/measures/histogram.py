@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..facts.measures import Histogram
 from ..tables.columns import Column
-from .scale import present
+from .standard_units import present
 
 Floats = NDArray[np.float64]
 
@@ -26,7 +26,7 @@ _TIMES = [
 ]
 
 
-def histogram(before: Column, after: Column, bins: int = BINS) -> dict[str, Any] | None:
+def histogram(before: Column, after: Column, bins: int = BINS) -> Histogram | None:
     """Counts of the values before and after between the same edges; None if nothing was released.
 
     The edges span the released values in steps of 1, 2 or 5 times a power of ten, for moments in calendar steps from a
@@ -41,12 +41,13 @@ def histogram(before: Column, after: Column, bins: int = BINS) -> dict[str, Any]
     edges = _moments(low, high, bins) if after.kind == "datetime" else round_edges(low, high, bins)
     if after.kind == "integer" and high - low < bins:
         edges = np.arange(math.floor(low), math.floor(high) + 2, dtype=np.float64)
-    return {"edges": edges, "before": _counts(present(before.numbers), edges), "after": _counts(y, edges)}
+    return Histogram(tuple((edges + 0.0).tolist()), _counts(present(before.numbers), edges), _counts(y, edges))
 
 
-def _counts(x: Floats, edges: Floats) -> NDArray[np.int64]:
+def _counts(x: Floats, edges: Floats) -> tuple[int, ...]:
     last = len(edges) - 2
-    return np.bincount(np.clip(np.searchsorted(edges, x, side="right") - 1, 0, last), minlength=last + 1)
+    counts = np.bincount(np.clip(np.searchsorted(edges, x, side="right") - 1, 0, last), minlength=last + 1)
+    return tuple(counts.tolist())
 
 
 def round_edges(low: float, high: float, bins: int = BINS) -> Floats:

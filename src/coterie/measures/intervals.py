@@ -7,8 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from ..facts.measures import IntervalShares
 from ..tables.columns import Column
-from .scale import Scale
+from .standard_units import Scale
 
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
@@ -18,7 +19,7 @@ WIDTHS = (0.01, 0.02, 0.05, 0.1)
 
 def sd_intervals(
     before: Sequence[Column], after: Sequence[Column], widths: Sequence[float] = WIDTHS, outside: int = 0
-) -> list[float | None]:
+) -> IntervalShares:
     """The share of records whose original values all lie within width * sd of the released ones (SDID), by width.
 
     sd is the standard deviation (ddof 1) of the released column. Mateo-Sanz, Sebé, Domingo-Ferrer 2004, LNCS 3050,
@@ -33,12 +34,12 @@ def sd_intervals(
         scale = Scale(a.numbers)
         sd, gap = scale.sd, np.abs(b.numbers / scale.unit - a.numbers / scale.unit)
         counts.add(~np.isnan(gap), [gap > width * sd for width in widths])
-    return counts.shares(outside)
+    return IntervalShares(tuple(widths), counts.shares(outside))
 
 
 def rank_intervals(
     before: Sequence[Column], after: Sequence[Column], widths: Sequence[float] = WIDTHS
-) -> list[float | None]:
+) -> IntervalShares:
     """The share of records whose original values all lie within width * n ranks of the released ones (RID), by width.
 
     The n released values of a column are ranked, equal ones get their mean rank r; the interval goes from the released
@@ -58,7 +59,7 @@ def rank_intervals(
             high = np.clip(np.floor(rank + width * n + 1e-9), 0, n - 1).astype(np.int64)
             outside.append((x < ranked[low]) | (x > ranked[high]))
         counts.add(here, outside or [np.zeros(len(x), np.bool_)] * len(widths))
-    return counts.shares(0)
+    return IntervalShares(tuple(widths), counts.shares(0))
 
 
 class _Counts:
@@ -74,7 +75,7 @@ class _Counts:
         for total, some in zip(self.outside, outside, strict=True):
             total += some & here
 
-    def shares(self, allowed: int) -> list[float | None]:
+    def shares(self, allowed: int) -> tuple[float | None, ...]:
         if not self.counted.any():
-            return [None] * len(self.outside)
-        return [float(np.mean(total[self.counted] <= allowed)) for total in self.outside]
+            return (None,) * len(self.outside)
+        return tuple(float(np.mean(total[self.counted] <= allowed)) for total in self.outside)

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..facts.measures import Linkage
 from ..tables.columns import Column
 from .risk import classes
-from .scale import SMALL, Scale, gram
+from .standard_units import SMALL, Scale, gram
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -34,7 +35,7 @@ def distance_linkage(
     seed: int = 0,
     pairs: int = PAIRS,
     labels: tuple[Ints, Ints] | None = None,
-) -> dict[str, Any]:
+) -> Linkage:
     """Link every released record to the nearest original one, and count the links that are right.
 
     Distances are Euclidean: amounts, moments and ranks of ordered categories in standard deviations of the original;
@@ -61,14 +62,13 @@ def distance_linkage(
 
     Returns
     -------
-    dict
-        records: the released records that were linked; sampled: whether these are a sample; expected_correct: the links
-        that are right, ties by their probability; share: of the records; baseline: the share that guessing at random
-        gets right, 1 / n.
+    Linkage
+        `expected_correct` counts the links that are right, ties by their probability; `baseline_share` is what guessing
+        at random gets right, 1 / n.
     """
     n = len(before[0].numbers) if before else 0
     if not n:
-        return {"records": 0, "sampled": False, "expected_correct": None, "share": None, "baseline": None}
+        return Linkage(0, False, None, None, None)
     own, group = labels or (classes(before), classes(after))
     original, released = _points(before, after)
     targets = _targets(original, released, group)
@@ -85,13 +85,7 @@ def distance_linkage(
         some = chosen[at : at + ROWS]
         right += _right(targets.take(some), candidates, int(low[some].min()), int(high[some].max()))
     records = int(targets.size[chosen].sum())
-    return {
-        "records": records,
-        "sampled": len(chosen) < len(order),
-        "expected_correct": right,
-        "share": right / records,
-        "baseline": 1.0 / n,
-    }
+    return Linkage(records, len(chosen) < len(order), right, right / records, 1.0 / n)
 
 
 def _points(before: Sequence[Column], after: Sequence[Column]) -> tuple[_Points, _Points]:
@@ -198,7 +192,7 @@ def _right(targets: _Targets, candidates: _Candidates, low: int, high: int) -> f
     still = np.arange(len(ties))  # those with no stranger nearer than their own, so far
     y = np.column_stack([targets.numbers, np.ones(len(ties))])
     bound = targets.nearest - np.einsum("ij,ij->i", targets.numbers, targets.numbers)
-    step = max(1, SMALL // y.size)  # as in scale.product
+    step = max(1, SMALL // y.size)  # as in standard_units.product
     for at in range(low, high, step):
         block = slice(at, min(at + step, high))
         d2 = y[still] @ candidates.numbers[block].T

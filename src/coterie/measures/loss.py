@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from ..tables.columns import Column, Columns
 from .centres import AT_ONCE, centres_by_column, group_centres, means
-from .scale import in_sds
+from .standard_units import in_sds
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -121,7 +121,16 @@ def steps(before: Column, after: Column, weights: Floats | None = None) -> Steps
     return out
 
 
-def sums(before: Columns, after: Columns, names: Sequence[str], weights: Floats | None = None) -> dict[str, float]:
+class Sums(NamedTuple):
+    """The losses of a release, and what they are made of."""
+
+    sse: float
+    sst: float
+    loss_percent: float
+    loss_euclidean_percent: float
+
+
+def sums(before: Columns, after: Columns, names: Sequence[str], weights: Floats | None = None) -> Sums:
     """SSE, SST and the losses of a release, over these columns together, from the records before and after.
 
     L_SSE = 100 SSE / SST and L_E = 100 SDE / SDT, as above, of each record to what was released in its place. With
@@ -135,12 +144,7 @@ def sums(before: Columns, after: Columns, names: Sequence[str], weights: Floats 
         spread += one.spread
     w = np.ones(n) if weights is None else weights
     sse, sst = float(w @ moved), float(w @ spread)
-    return {
-        "sse": sse,
-        "sst": sst,
-        "loss": percent(sse, sst),
-        "loss_euclidean": percent(float(w @ np.sqrt(moved)), float(w @ np.sqrt(spread))),
-    }
+    return Sums(sse, sst, percent(sse, sst), percent(float(w @ np.sqrt(moved)), float(w @ np.sqrt(spread))))
 
 
 def column_loss(before: Column, after: Column) -> float | None:

@@ -1,20 +1,28 @@
-"""measure: all that is said about a release, as one dictionary."""
+"""measure: all that is said about a release, with types."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import CoterieError
+from ..facts.measures import (
+    ColumnLoss,
+    Intervals,
+    LossMeasures,
+    Measures,
+    RiskMeasures,
+    ScenarioRisk,
+    UtilityMeasures,
+)
 from ..tables.columns import Column, Columns
 from . import intervals, loss, risk, utility
 from .linkage import distance_linkage
 from .propensity import propensity
 from .risk import ScenarioLike
-from .scale import is_number, plain
+from .standard_units import finite, is_number
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -28,7 +36,7 @@ def measure(
     confidential: Sequence[str] = (),
     weights: Floats | None = None,
     seed: int = 0,
-) -> dict[str, Any]:
+) -> Measures:
     """Measure what a release lost, what analysts find changed, and what risk is left.
 
     Parameters
@@ -40,27 +48,25 @@ def measure(
     confidential : sequence of str
         The columns whose values should not be learnt.
     weights : ndarray, optional
-        Sampling weights, for `loss_weighted`; all else counts records.
+        Sampling weights, for `loss_weighted_percent`; all else counts records.
     seed : int
         Of the samples that linkage and propensity take of large files.
 
     Returns
     -------
-    dict
-        "loss", "utility" and "risk", as docs/measures describes them; numbers and texts as JSON has them, None for what
-        is not defined. Loss, linkage and intervals are about the quasi-identifiers of all scenarios together; the
-        columns that loss, utility and propensity list are these and any other that differs. Correlations are of all
-        columns whose values have an order.
+    Measures
+        As docs/measures describes them; None for what is not defined. Loss, linkage and intervals are about the
+        quasi-identifiers of all scenarios together; the columns that loss, utility and propensity list are these and
+        any other that differs. Correlations are of all columns whose values have an order.
     """
     names = _names(before, after, scenarios, confidential)
     quasi = list(dict.fromkeys(name for s in scenarios for name in s.quasi))
     masked = [name for name in names if name in quasi or _differs(before[name], after[name])]
-    out = {
-        "loss": _loss(before, after, quasi, masked, weights),
-        "utility": _utility(before, after, names, masked, seed),
-        "risk": _risk(before, after, quasi, scenarios, confidential, seed),
-    }
-    return cast("dict[str, Any]", plain(out))
+    return Measures(
+        _loss(before, after, quasi, masked, weights),
+        _utility(before, after, names, masked, seed),
+        _risk(before, after, quasi, scenarios, confidential, seed),
+    )
 
 
 def _names(
@@ -91,33 +97,28 @@ def _pick(columns: Columns, names: Sequence[str]) -> list[Column]:
 
 def _loss(
     before: Columns, after: Columns, quasi: Sequence[str], masked: Sequence[str], weights: Floats | None
-) -> dict[str, Any]:
+) -> LossMeasures:
     mean, total = utility.il1s(_pick(before, quasi), _pick(after, quasi))
-    weighted = None if weights is None else loss.sums(before, after, quasi, weights)["loss"]
-    columns: dict[str, Any] = {}
-    for name in masked:
-        b, a = before[name], after[name]
-        columns[name] = {"loss": loss.column_loss(b, a), "il1s": utility.il1s([b], [a])[0]}
-        if b.has_codes:
-            columns[name]["mismatch"] = loss.mismatch(b, a)
-    return {
-        **loss.sums(before, after, quasi),
-        "loss_weighted": weighted,
-        "columns": columns,
-        "il1s_mean": mean,
-        "il1s_sum": total,
-    }
+    weighted = None if weights is None else finite(loss.sums(before, after, quasi, weights).loss_percent)
+    columns = {name: _column_loss(before[name], after[name]) for name in masked}
+    return LossMeasures(*loss.sums(before, after, quasi), weighted, columns, mean, total)
 
 
-def _utility(before: Columns, after: Columns, names: Sequence[str], masked: Sequence[str], seed: int) -> dict[str, Any]:
+def _column_loss(b: Column, a: Column) -> ColumnLoss:
+    return ColumnLoss(loss.column_loss(b, a), utility.il1s([b], [a])[0], loss.mismatch(b, a) if b.has_codes else None)
+
+
+def _utility(
+    before: Columns, after: Columns, names: Sequence[str], masked: Sequence[str], seed: int
+) -> UtilityMeasures:
     ordered = [name for name in names if before[name].is_ordered]
     related = utility.correlations(_pick(before, ordered), _pick(after, ordered))
-    return {
-        "columns": {name: utility.column_utility(before[name], after[name]) for name in masked},
-        "correlations": related,
-        "eigenvalues": utility.eigenvalues(related["before"], related["after"]),
-        "propensity": propensity(_pick(before, masked), _pick(after, masked), seed=seed),
-    }
+    return UtilityMeasures(
+        columns={name: utility.column_utility(before[name], after[name]) for name in masked},
+        correlations=related,
+        eigenvalues=utility.eigenvalues(related.before, related.after),
+        propensity=propensity(_pick(before, masked), _pick(after, masked), seed=seed),
+    )
 
 
 def _risk(
@@ -127,7 +128,7 @@ def _risk(
     scenarios: Sequence[ScenarioLike],
     confidential: Sequence[str],
     seed: int,
-) -> dict[str, Any]:
+) -> RiskMeasures:
     was, now = _Classes(before), _Classes(after)
     labels = was.of(quasi), now.of(quasi)
     linked = distance_linkage(_pick(before, quasi), _pick(after, quasi), seed=seed, labels=labels)
@@ -135,31 +136,42 @@ def _risk(
     b, a = _pick(before, numbers), _pick(after, numbers)
     secrets = _pick(after, confidential)
     released = [now.of(s.quasi) for s in scenarios]
-    return {
-        "scenarios": [
-            {
-                "name": s.name,
-                "quasi": list(s.quasi),
-                "k": s.k,
-                "before": risk.class_risk(was.of(s.quasi), s.k),
-                "after": risk.class_risk(now.of(s.quasi), s.k),
-            }
+    return RiskMeasures(
+        scenarios=tuple(
+            ScenarioRisk(
+                s.name,
+                tuple(s.quasi),
+                s.k,
+                before=risk.class_risk(was.of(s.quasi), s.k),
+                after=risk.class_risk(now.of(s.quasi), s.k),
+            )
             for s in scenarios
-        ],
-        "linkage": linked,
-        "intervals": {
-            "sd": {"widths": list(intervals.WIDTHS), "share": intervals.sd_intervals(b, a)},
-            "rank": {"widths": list(intervals.WIDTHS), "share": intervals.rank_intervals(b, a)},
-        },
-        "confidential": [
-            {"scenario": s.name, **risk.confidential_risk(column, c)}
+        ),
+        linkage=linked,
+        intervals=Intervals(intervals.sd_intervals(b, a), intervals.rank_intervals(b, a)),
+        confidential=tuple(
+            risk.confidential_risk(column, c, s.name)
             for column in secrets
             for s, c in zip(scenarios, released, strict=True)
-        ],
-        "singling_out": risk.singling_out([was.of(s.quasi) for s in scenarios], released),
-        "linkability": risk.linkability(labels[0], linked),
-        "inference": risk.inference(secrets, released),
-    }
+        ),
+        singling_out=risk.singling_out([was.of(s.quasi) for s in scenarios], released),
+        linkability=risk.linkability(labels[0], linked),
+        inference=risk.inference(secrets, released),
+    )
+
+
+def measure_candidate(
+    before: Columns, after: Columns, quasi: Sequence[str], alike: Ints | None, seed: int
+) -> tuple[float, float | None, float | None]:
+    """What candidates are compared by: loss in percent, the share of records that are linked, the largest risk.
+
+    `alike` are the equivalence classes of the original records, if they are known.
+    """
+    was, now = _pick(before, quasi), _pick(after, quasi)
+    own, released = risk.classes(was) if alike is None else alike, risk.classes(now)
+    linked = distance_linkage(was, now, seed=seed, labels=(own, released))
+    largest = risk.class_risk(released, 2).largest_risk
+    return loss.sums(before, after, quasi).loss_percent, linked.share, largest
 
 
 class _Classes:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..facts.measures import Propensity
 from ..tables.columns import Column
-from .scale import Scale, gram, product
+from .standard_units import Scale, finite, gram, product
 
 Floats = NDArray[np.float64]
 
@@ -20,9 +20,7 @@ RIDGE = 1e-6  # on every coefficient but the constant, times the number of rows,
 RANK = 1e-9  # eigenvalues below this part of the largest are taken for 0
 
 
-def propensity(
-    before: Sequence[Column], after: Sequence[Column], *, seed: int = 0, limit: int = RECORDS
-) -> dict[str, Any]:
+def propensity(before: Sequence[Column], after: Sequence[Column], *, seed: int = 0, limit: int = RECORDS) -> Propensity:
     """Stack both files, predict by logistic regression which row is released, and see how far predictions leave 1/2.
 
     pMSE = mean of (p_i - c)² over the N stacked rows; c is the share of released ones, 1/2. If the released records
@@ -36,14 +34,8 @@ def propensity(
     A small ridge keeps coefficients finite where the files can be separated perfectly; pMSE is then close to its
     largest value, 1/4. Above 50,000 records, or fewer in wide models, a seeded sample of records is taken, the same of
     both files.
-
-    Returns
-    -------
-    dict
-        pmse, expected, ratio; model: what was fitted, in words; records: how many of each file.
     """
     n = len(before[0].numbers) if before else 0
-    out: dict[str, Any] = {"pmse": None, "expected": None, "ratio": None, "model": "none", "records": n}
     wide = sum(2 if b.is_ordered else min(len(b.categories), INDICATORS) for b in before) + 1
     size = min(n, limit, max(1, CELLS // (2 * wide)))
     rows = np.arange(n)
@@ -51,13 +43,13 @@ def propensity(
         rows = np.sort(np.random.default_rng(seed).choice(n, size, replace=False))
     terms = [t for b, a in zip(before, after, strict=True) for t in _terms(b, a, rows)]
     if not terms:
-        return out
+        return Propensity(None, None, None, "none", n)
     X, q = _full_rank(np.column_stack(terms))
     released = np.repeat([0.0, 1.0], size)
     p = _fitted(X, released)
     pmse, expected = float(np.mean((p - 0.5) ** 2)), (q - 1) / (16.0 * size)
     model = f"logistic regression with main effects and squares, {q} parameters"
-    return {"pmse": pmse, "expected": expected, "ratio": pmse / expected, "model": model, "records": size}
+    return Propensity(pmse, expected, finite(pmse / expected), model, size)
 
 
 def _terms(before: Column, after: Column, rows: NDArray[np.int64]) -> list[Floats]:

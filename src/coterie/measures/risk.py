@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple, Protocol
+from collections.abc import Sequence
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..facts.measures import ClassRisk, ConfidentialRisk, Guess, Inference, Linkability, Linkage, SinglingOut
 from ..tables.columns import Column
-from .scale import Scale
+from .standard_units import Scale
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -84,7 +85,7 @@ def class_sizes(classes: Ints) -> dict[str, int]:
     return out
 
 
-def class_risk(classes: Ints, k: int) -> dict[str, Any]:
+def class_risk(classes: Ints, k: int) -> ClassRisk:
     """The risk of records that can only be told from each other by their class.
 
     A record in a class of size s is found with probability 1/s by an intruder who knows that it is in the file and
@@ -92,27 +93,22 @@ def class_risk(classes: Ints, k: int) -> dict[str, Any]:
     10.1197/jamia.M2716). So the expected number of re-identifications, if all records are attacked, is the sum of 1/s
     over all records: the number of classes.
 
-    Returns
-    -------
-    dict
-        records, classes; unique: records that are alone in their class; below_k: records in classes smaller than k;
-        smallest class; largest_risk and mean_risk: of 1/s over the records; expected_reidentifications; sizes: see
-        `class_sizes`. Undefined numbers are None where there are no records.
+    The largest and the mean risk are those of 1/s over the records, None where there are none.
     """
     sizes = np.bincount(classes)
     sizes = sizes[sizes > 0]
     n, m = len(classes), len(sizes)
-    return {
-        "records": n,
-        "classes": m,
-        "unique": int(np.count_nonzero(sizes == 1)),
-        "below_k": int(sizes[sizes < k].sum()),
-        "smallest": int(sizes.min()) if n else None,
-        "largest_risk": 1.0 / float(sizes.min()) if n else None,
-        "mean_risk": m / n if n else None,
-        "expected_reidentifications": float(m),
-        "sizes": class_sizes(classes),
-    }
+    return ClassRisk(
+        records=n,
+        classes=m,
+        unique=int(np.count_nonzero(sizes == 1)),
+        below_k=int(sizes[sizes < k].sum()),
+        smallest=int(sizes.min()) if n else None,
+        largest_risk=1.0 / float(sizes.min()) if n else None,
+        mean_risk=m / n if n else None,
+        expected_reidentifications=float(m),
+        sizes=class_sizes(classes),
+    )
 
 
 class Contents(NamedTuple):
@@ -205,34 +201,47 @@ def _area_between(c: Contents) -> Floats:
     return sums[low[starts]] + np.bincount(c.classes, above + below)
 
 
-def confidential_risk(column: Column, classes: Ints) -> dict[str, Any]:
+def confidential_risk(column: Column, classes: Ints, scenario: str = "all") -> ConfidentialRisk:
     """What the classes tell about a confidential column, without finding anyone.
 
-    Returns
-    -------
-    dict
-        name, kind, classes; constant_classes and constant_records: classes with one value at most, whose members are
-        known to have it if any (homogeneity: Machanavajjhala et al. 2007), and their records; least_distinct,
-        least_entropy_l, largest_t: the worst class by `distinct_values`, `entropy_l`, `closeness`. Missing values don't
-        count, as for the promises about them; for t they are a value of their own, among ordered values the last.
+    Counted are classes with one value at most, whose members are known to have it if any (homogeneity: Machanavajjhala
+    et al. 2007), and their records; then the worst class by `distinct_values`, `entropy_l` and `closeness`. Missing
+    values don't count, as for the promises about them; for t they are a value of their own, among ordered values the
+    last.
     """
-    out: dict[str, Any] = {"name": column.name, "kind": column.kind, "classes": len(np.bincount(classes))}
-    if not len(classes):
-        keys = ("constant_classes", "constant_records", "least_distinct", "least_entropy_l", "largest_t")
-        return out | dict.fromkeys(keys)
+    number = len(np.bincount(classes))
+    if not number:
+        return ConfidentialRisk(scenario, column.name, column.kind, 0, None, None, None, None, None)
     held = contents(classes, values(column))
     there = answers(held) if column.missing.any() else held
     distinct = distinct_values(there)
-    return out | {
-        "constant_classes": int(np.count_nonzero(distinct <= 1)),
-        "constant_records": int(held.sizes[distinct <= 1].sum()),
-        "least_distinct": int(distinct.min()),
-        "least_entropy_l": float(entropy_l(there).min()),
-        "largest_t": float(closeness(held, column.is_ordered).max()),
-    }
+    return ConfidentialRisk(
+        scenario,
+        column.name,
+        column.kind,
+        number,
+        constant_classes=int(np.count_nonzero(distinct <= 1)),
+        constant_records=int(held.sizes[distinct <= 1].sum()),
+        least_distinct=int(distinct.min()),
+        least_entropy_l=float(entropy_l(there).min()),
+        largest_t=float(closeness(held, column.is_ordered).max()),
+    )
 
 
-def guesses(column: Column, classes: Ints) -> dict[str, Any]:
+class Tried(NamedTuple):
+    """How well guessing did: the share of right guesses, or of the variance that is explained."""
+
+    what: str
+    share: float | None
+    baseline_share: float | None
+
+    @property
+    def gain(self) -> float:
+        """What the classes add to the baseline."""
+        return -1.0 if self.share is None or self.baseline_share is None else self.share - self.baseline_share
+
+
+def guesses(column: Column, classes: Ints) -> Tried:
     """How well a value is guessed from the class of its record, against guessing without.
 
     Categories: the guess is the most frequent one in the class, the baseline the most frequent of all; both as the
@@ -247,16 +256,15 @@ def guesses(column: Column, classes: Ints) -> dict[str, Any]:
         most = np.zeros(len(held.sizes), np.int64)
         np.maximum.at(most, held.classes, held.counts)
         right, base = (int(most.sum()) / n, int(held.totals.max()) / n) if n else (None, None)
-        return {"what": "right guesses", "value": right, "baseline": base}
-    out: dict[str, Any] = {"what": "variance explained", "value": None, "baseline": None}
+        return Tried("right guesses", right, base)
     scale = Scale(column.numbers)
     if scale.constant:
-        return out
+        return Tried("variance explained", None, None)
     here = ~column.missing
     z, (label, m) = scale(column.numbers[here]), _compact(classes[here])
     means = np.bincount(label, z) / np.bincount(label)
     within = float(np.sum((z - means[label]) ** 2))
-    return out | {"value": 1.0 - within / (len(z) - 1), "baseline": (m - 1) / (len(z) - 1)}
+    return Tried("variance explained", 1.0 - within / (len(z) - 1), (m - 1) / (len(z) - 1))
 
 
 _NOT_SINGLING = (
@@ -273,20 +281,15 @@ _NOT_INFERENCE = (
 )
 
 
-def singling_out(before: Sequence[Ints], after: Sequence[Ints]) -> dict[str, Any]:
+def singling_out(before: Sequence[Ints], after: Sequence[Ints]) -> SinglingOut:
     """How many records are alone in their class in at least one scenario: each item gives one scenario's classes.
 
     One of the three risks named by the Article 29 Working Party, Opinion 05/2014 on anonymisation techniques (WP216).
     """
     was, now = _alone(before), _alone(after)
     n = len(after[0]) if after else 0
-    return {
-        "before": was,
-        "after": now,
-        "sentence": f"{was:,} of {n:,} records were alone with their quasi-identifiers in the original; "
-        f"{now:,} are in the release.",
-        "does_not_show": _NOT_SINGLING,
-    }
+    sentence = f"{was:,} of {n:,} records were alone with their quasi-identifiers in the original; "
+    return SinglingOut(was, now, f"{sentence}{now:,} are in the release.", _NOT_SINGLING)
 
 
 def _alone(scenarios: Sequence[Ints]) -> int:
@@ -295,7 +298,7 @@ def _alone(scenarios: Sequence[Ints]) -> int:
     return int(np.count_nonzero(np.any([np.bincount(c)[c] == 1 for c in scenarios], axis=0)))
 
 
-def linkability(before: Ints, linked: Mapping[str, Any]) -> dict[str, Any]:
+def linkability(before: Ints, linked: Linkage) -> Linkability:
     """The share of records that an intruder with the original values would link: by exact match, before, and after.
 
     Before: the original to itself, so 1/size of the class of all quasi-identifiers on average. After: what
@@ -303,25 +306,24 @@ def linkability(before: Ints, linked: Mapping[str, Any]) -> dict[str, Any]:
     """
     n = len(before)
     was = len(np.bincount(before)) / n if n else None
-    now = linked["share"]
+    now = linked.share
     sentence = "There is nothing to link by."
     if was is not None and now is not None:
-        some = f"a sample of {linked['records']:,} records" if linked["sampled"] else "all records"
+        some = f"a sample of {linked.records:,} records" if linked.sampled else "all records"
         sentence = (
             f"Linking each record to the nearest original would be right for {_share(was)} of the records before "
             f"and for {_share(now)} in the release (measured on {some})."
         )
-    return {"before": was, "after": now, "sentence": sentence, "does_not_show": _NOT_LINKING}
+    return Linkability(was, now, sentence, _NOT_LINKING)
 
 
-def inference(columns: Sequence[Column], classes: Sequence[Ints]) -> dict[str, Any]:
+def inference(columns: Sequence[Column], classes: Sequence[Ints]) -> Inference:
     """How well each confidential column is guessed from the class of a record, in the scenario where that is easiest.
 
-    columns holds, for every name, the value and the baseline of `guesses` and the share of records whose class holds
-    one value at most. Article 29 Working Party, Opinion 05/2014 (WP216).
+    Article 29 Working Party, Opinion 05/2014 (WP216).
     """
     found = {column.name: _easiest(column, classes) for column in columns}
-    constant = {name: one["constant_share"] or 0.0 for name, one in found.items()}
+    constant = {name: one.constant_share or 0.0 for name, one in found.items()}
     sentence = "No column is confidential."
     if constant:
         worst = max(constant, key=lambda name: constant[name])
@@ -331,17 +333,18 @@ def inference(columns: Sequence[Column], classes: Sequence[Ints]) -> dict[str, A
             if constant[worst] > 0
             else "No class has the same confidential value in all its records."
         )
-    return {"columns": found, "sentence": sentence, "does_not_show": _NOT_INFERENCE}
+    return Inference(found, sentence, _NOT_INFERENCE)
 
 
-def _easiest(column: Column, scenarios: Sequence[Ints]) -> dict[str, Any]:
+def _easiest(column: Column, scenarios: Sequence[Ints]) -> Guess:
     """The guesses in the scenario where most is gained over the baseline, and the most records in constant classes."""
     tries = [guesses(column, c) for c in scenarios]
-    gains = [-1.0 if t["value"] is None else t["value"] - t["baseline"] for t in tries]
     found = [confidential_risk(column, c) for c in scenarios]
-    constant = [f["constant_records"] / len(c) for f, c in zip(found, scenarios, strict=True) if len(c)]
-    best = tries[int(np.argmax(gains))] if tries else {"what": None, "value": None, "baseline": None}
-    return best | {"constant_share": max(constant, default=None)}
+    constant = [(f.constant_records or 0) / len(c) for f, c in zip(found, scenarios, strict=True) if len(c)]
+    if not tries:
+        return Guess(None, None, None, None)
+    best = max(tries, key=lambda one: one.gain)
+    return Guess(best.what, best.share, best.baseline_share, max(constant, default=None))
 
 
 def _share(x: float) -> str:

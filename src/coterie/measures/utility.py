@@ -4,14 +4,22 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..facts.measures import (
+    CategoryCounts,
+    CategoryUtility,
+    Correlations,
+    Eigenvalues,
+    Matrix,
+    NumberUtility,
+    QuantileChanges,
+)
 from ..tables.columns import Column
 from .histogram import histogram
-from .scale import Scale, gram, in_sds, is_number, present
+from .standard_units import Scale, finite, gram, in_sds, is_number, present
 
 Floats = NDArray[np.float64]
 
@@ -28,7 +36,7 @@ def mean_change(before: Floats, after: Floats) -> float | None:
     scaled = in_sds(before, after)
     if scaled is None or not len(present(scaled[1])):
         return None
-    return float(present(scaled[1]).mean() - present(scaled[0]).mean())
+    return float(present(scaled[1]).mean() - present(scaled[0]).mean()) + 0.0
 
 
 def variance_ratio(before: Floats, after: Floats) -> float | None:
@@ -42,7 +50,7 @@ def variance_ratio(before: Floats, after: Floats) -> float | None:
     return float(np.var(present(scaled[1]), ddof=1))
 
 
-def quantile_changes(before: Floats, after: Floats, at: Sequence[float] = QUANTILES) -> list[float] | None:
+def quantile_changes(before: Floats, after: Floats, at: Sequence[float] = QUANTILES) -> tuple[float, ...] | None:
     """Each quantile after, less the one before, in standard deviations (ddof 1) of the original.
 
     Quantiles interpolate linearly between the values present (type 7 of Hyndman and Fan 1996,
@@ -52,7 +60,7 @@ def quantile_changes(before: Floats, after: Floats, at: Sequence[float] = QUANTI
     if scaled is None or not len(present(scaled[1])):
         return None
     was, now = (np.quantile(present(z), at) for z in scaled)
-    return [float(x) for x in now - was]
+    return tuple((now - was + 0.0).tolist())
 
 
 def il1s_cells(before: Column, after: Column) -> Floats:
@@ -97,7 +105,7 @@ def _tally(column: Column) -> NDArray[np.int64]:
     return np.bincount(present(column.numbers).astype(np.int64), minlength=len(column.categories))
 
 
-def category_counts(before: Column, after: Column, limit: int = CATEGORIES) -> dict[str, Any]:
+def category_counts(before: Column, after: Column, limit: int = CATEGORIES) -> CategoryCounts:
     """Counts of each category before and after. Only categories that were released are named.
 
     Those that vanished, and all but the `limit` - 1 most frequent ones of a longer list, are counted together as
@@ -113,7 +121,7 @@ def category_counts(before: Column, after: Column, limit: int = CATEGORIES) -> d
         names.append("(other)")
         for listed, other in zip(counts, rest, strict=True):
             listed.append(other)
-    return {"names": names, "before": counts[0], "after": counts[1]}
+    return CategoryCounts(tuple(names), tuple(counts[0]), tuple(counts[1]))
 
 
 def correlation_matrix(columns: Sequence[Column]) -> Floats:
@@ -146,7 +154,7 @@ def _scaled(x: Floats) -> Floats:
     return np.where(np.isnan(x), np.nan, 0.0) if scale.constant else scale(x)
 
 
-def correlations(before: Sequence[Column], after: Sequence[Column]) -> dict[str, Any]:
+def correlations(before: Sequence[Column], after: Sequence[Column]) -> Correlations:
     """Both matrices, and the mean and the largest absolute change over all pairs of columns.
 
     Domingo-Ferrer, Mateo-Sanz, Torra 2001 call the first the mean absolute error of R. Pairs that are not defined in
@@ -155,43 +163,35 @@ def correlations(before: Sequence[Column], after: Sequence[Column]) -> dict[str,
     was, now = correlation_matrix(before), correlation_matrix(after)
     change = np.abs(was - now)[np.triu_indices(len(was), 1)]
     change = change[~np.isnan(change)]
-    return {
-        "names": [c.name for c in before],
-        "before": was,
-        "after": now,
-        "mean_change": float(change.mean()) if len(change) else None,
-        "largest_change": float(change.max()) if len(change) else None,
-    }
+    mean, largest = (float(change.mean()), float(change.max())) if len(change) else (None, None)
+    return Correlations(tuple(c.name for c in before), _cells(was), _cells(now), mean, largest)
 
 
-def eigenvalues(was: Floats, now: Floats) -> dict[str, Any]:
+def _cells(matrix: Floats) -> Matrix:
+    return tuple(tuple(finite(x) for x in row) for row in matrix.tolist())
+
+
+def eigenvalues(before: Matrix | Floats, after: Matrix | Floats) -> Eigenvalues:
     """The eigenvalues e and e' of the correlation matrices before and after, largest first, and sum |e - e'| / e.
 
     `dUtility(method = "eigen")` of sdcMicro, doi 10.18637/jss.v067.i04. Each file is scaled by its own standard
     deviations, so that shrunken variances don't show. Columns whose correlations are not defined are left out; the
     change is None if an original eigenvalue is 0, or below it as missing values can make it.
     """
+    was, now = (np.array(m, np.float64).reshape(len(m), len(m)) for m in (before, after))  # None becomes NaN
     keep = ~(np.isnan(np.diag(was)) | np.isnan(np.diag(now))) if len(was) else np.zeros(0, np.bool_)
     was, now = was[np.ix_(keep, keep)], now[np.ix_(keep, keep)]
     if not keep.any() or np.isnan(was).any() or np.isnan(now).any():
-        return {"before": [], "after": [], "change": None}
+        return Eigenvalues((), (), None)
     e1, e2 = np.linalg.eigvalsh(was)[::-1], np.linalg.eigvalsh(now)[::-1]
     change = float(np.sum(np.abs(e1 - e2) / e1)) if e1[-1] > 1e-10 * len(e1) else None
-    return {"before": e1, "after": e2, "change": change}
+    return Eigenvalues(tuple(e1.tolist()), tuple(e2.tolist()), change)
 
 
-def column_utility(before: Column, after: Column) -> dict[str, Any]:
+def column_utility(before: Column, after: Column) -> NumberUtility | CategoryUtility:
     """All that is measured of one column by its kind."""
-    out: dict[str, Any] = {"kind": before.kind}
     if before.has_codes:
-        return out | {
-            "categories": category_counts(before, after),
-            "total_variation": total_variation(before, after),
-        }
+        return CategoryUtility(before.kind, category_counts(before, after), total_variation(before, after))
     x, y = before.numbers, after.numbers
-    return out | {
-        "mean_change": mean_change(x, y),
-        "variance_ratio": variance_ratio(x, y),
-        "quantile_changes": {"p": list(QUANTILES), "change": quantile_changes(x, y)},
-        "histogram": histogram(before, after),
-    }
+    quantiles = QuantileChanges(QUANTILES, quantile_changes(x, y))
+    return NumberUtility(before.kind, mean_change(x, y), variance_ratio(x, y), quantiles, histogram(before, after))

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .. import progress as progress_
 from ..errors import CoterieError
+from ..facts.result import ProvenFacts
 from ..measures.loss import diversity, percent
 from . import options
 from .matrix import Matrix, encode
@@ -62,6 +63,22 @@ class Bound:
     def optimal(self) -> bool:
         """Whether the partition is proven to be the best there is."""
         return self.kind == "optimal"
+
+    @property
+    def facts(self) -> ProvenFacts:
+        """What it says, for JSON."""
+        return ProvenFacts(
+            sse=finite(self.sse),
+            loss_percent=finite(self.loss),
+            gap_share=finite(self.gap),
+            gap_percent=finite(100 * self.gap),
+            kind=self.kind,
+            tolerance=finite(self.tolerance),
+            seconds=finite(self.seconds),
+            cut_short=self.cut_short,
+            k=self.k,
+            reached_percent=finite(self.reached),
+        )
 
     def __str__(self) -> str:
         """What it means, in one sentence."""
@@ -159,3 +176,8 @@ def gap(reached: float, lower: float) -> float:
     if reached <= lower:
         return 0.0
     return reached / lower - 1 if lower > 0 else math.inf
+
+
+def finite(value: float) -> float | None:
+    """The value; None if it is infinite or not a number, which JSON does not know."""
+    return value if math.isfinite(value) else None

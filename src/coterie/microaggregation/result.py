@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from html import escape
 from typing import Any, Literal
@@ -15,7 +14,8 @@ from numpy.typing import NDArray
 from ..algorithms.guarantee import Guarantee
 from ..algorithms.registry import Method
 from ..errors import CoterieError
-from .bound import Bound, Records, bound
+from ..facts.result import GuaranteeFacts, ResultFacts
+from .bound import Bound, Records, bound, finite
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -108,24 +108,32 @@ class Result:
     def _by_column(self) -> bool:
         return self.labels.ndim > 1
 
-    def facts(self) -> dict[str, Any]:
+    @property
+    def facts(self) -> ResultFacts:
         """What there is to say, without a record's value: the same in text, HTML and JSON."""
         sizes, counts = np.unique(self.sizes, return_counts=True)
-        return {
-            "method": self.method,
-            "params": {name: list(v) if isinstance(v, tuple) else v for name, v in self.params.items()},
-            "options": dict(self.options),
-            "k": self.k,
-            "records": len(self.labels),
-            "columns": len(self.columns),
-            "groups": len(self.sizes),
-            "sizes": {int(size): int(count) for size, count in zip(sizes, counts, strict=True)},
-            "groups_by_column": self._by_column,
-            "exposed": self.exposed,
-            **{name: _finite(getattr(self, name)) for name in _NUMBERS},
-            "guarantee": None if self.guarantee is None else asdict(self.guarantee),
-            "bound": None if self._proven is None else asdict(self.bound()),
-        }
+        return ResultFacts(
+            method=self.method,
+            params=dict(self.params),
+            options=dict(self.options),
+            k=self.k,
+            records=len(self.labels),
+            columns=len(self.columns),
+            groups=len(self.sizes),
+            sizes={int(size): int(count) for size, count in zip(sizes, counts, strict=True)},
+            groups_by_column=self._by_column,
+            exposed=self.exposed,
+            sse=finite(self.sse),
+            sst=finite(self.sst),
+            loss_percent=finite(self.loss),
+            loss_euclidean_percent=finite(self.loss_euclidean),
+            distortion=finite(self.distortion),
+            diversity=finite(self.diversity),
+            information_loss_percent=finite(self.information_loss),
+            seconds=finite(self.seconds),
+            guarantee=None if self.guarantee is None else GuaranteeFacts(**self.guarantee.__dict__),
+            bound=None if self._proven is None else self.bound().facts,
+        )
 
     def __str__(self) -> str:
         """The facts in a few lines."""
@@ -233,16 +241,6 @@ class Result:
             f"<svg width='600' height='104' viewBox='0 0 600 104' role='img' aria-label='group sizes' "
             f"font-family='sans-serif' fill='currentColor'>{bars}{words}</svg>"
         )
-
-
-_NUMBERS = (
-    "sse", "sst", "loss", "loss_euclidean", "distortion", "diversity", "information_loss", "seconds",
-)  # fmt: skip
-
-
-def _finite(value: float) -> float | None:
-    """JSON knows no infinity."""
-    return value if math.isfinite(value) else None
 
 
 def _counted(n: int, what: str) -> str:

@@ -65,7 +65,8 @@ def keys_of(records: Records, recipe: Recipe) -> tuple[Ints, list[Key]]:
 
 
 def _with(code: Ints, more: Ints) -> Ints:
-    return np.unique(code * (int(more.max(initial=0)) + 1) + more, return_inverse=True)[1].reshape(-1)
+    both: Ints = np.unique(code * (int(more.max(initial=0)) + 1) + more, return_inverse=True)[1].reshape(-1)
+    return both
 
 
 def _value(column: Column, i: int) -> Any:

@@ -6,11 +6,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from ..facts import document
+from ..facts.assessment import ScenarioAssessment
+from ..facts.measures import ConfidentialRisk
 from ..measures.risk import class_risk, classes, confidential_risk
-from ..tables import kinds
-from ..tables.columns import Column
-from .drafting import recipe_to_look
-from .source import open_source
+from ..recipe import Recipe
+from ..tables.columns import Column, joined_columns
+from .drafting import recipe_to_look, renamed
+from .source import Source, rules_of
 
 
 @dataclass(frozen=True)
@@ -18,31 +21,33 @@ class Assessment:
     """How many records are alone, or among few, and what classes give away."""
 
     records: int
-    scenarios: list[dict[str, Any]]
-    confidential: list[dict[str, Any]]
+    scenarios: tuple[ScenarioAssessment, ...]
+    confidential: tuple[ConfidentialRisk, ...]
 
     def as_dict(self) -> dict[str, Any]:
         """As JSON shows it."""
-        return {"records": self.records, "scenarios": self.scenarios, "confidential": self.confidential}
+        shown: dict[str, Any] = document(self)
+        return shown
 
     def __str__(self) -> str:
         """In plain words."""
         lines = [f"records         {self.records:,}"]
         for s in self.scenarios:
-            c = s["classes"]
-            alone, few = (f"{c[n]:,} records ({100 * c[n] / self.records:.1f} %)" for n in ("unique", "below_k"))
+            c = s.classes
+            alone = f"{c.unique:,} records ({c.unique_percent:.1f} %)"
+            few = f"{c.below_k:,} records ({c.below_k_percent:.1f} %)"
             lines += [
-                f"scenario        {s['name']}: {', '.join(s['quasi'])}",
+                f"scenario        {s.name}: {', '.join(s.quasi)}",
                 f"  alone         {alone} share these values with nobody",
-                f"  below k = {s['k']:<4}{few} share them with fewer than {s['k'] - 1} others",
-                f"  classes       {c['classes']:,}; the smallest has {c['smallest']}",
-                f"  expected      {c['expected_reidentifications']:,.1f} records found by whoever knows these of all",
+                f"  below k = {s.k:<4}{few} share them with fewer than {s.k - 1} others",
+                f"  classes       {c.classes:,}; the smallest has {c.smallest}",
+                f"  expected      {c.expected_reidentifications:,.1f} records found by whoever knows these of all",
             ]
-        for c in self.confidential:
-            where = "" if len(self.scenarios) == 1 else f" (scenario {c['scenario']})"
+        for one in self.confidential:
+            where = "" if len(self.scenarios) == 1 else f" (scenario {one.scenario})"
             lines.append(
-                f"confidential    {c['name']}{where}: constant in {c['constant_classes']:,} of {c['classes']:,} "
-                f"classes, {c['constant_records']:,} records"
+                f"confidential    {one.name}{where}: constant in {one.constant_classes:,} of {one.classes:,} "
+                f"classes, {one.constant_records:,} records"
             )
         return "\n".join(lines)
 
@@ -53,34 +58,50 @@ def assess(
     quasi: list[str] | None = None,
     confidential: list[str] | None = None,
     k: int | None = None,
+    read: Mapping[str, Any] | None = None,
+    *,
+    engine: str | None = None,
+    memory: int | str | None = None,
     options: Mapping[str, Any] | None = None,
 ) -> Assessment:
     """Assess the risk of a table as it is.
 
     Parameters
     ----------
-    table : path or table
+    table : path, table or Source
     recipe : Recipe, path or mapping, optional
         Says roles, kinds and scenarios.
     quasi, confidential : list of str
-        Instead of a recipe.
+        Instead of a recipe; the other columns are not looked at.
     k : int
-        Classes of fewer records are counted; 5 unless said.
-    options : mapping
+        Equivalence classes of fewer records are counted; 5 by default.
+    read : mapping
         How a file is read, without a recipe that says it.
+    engine, memory
+        As for `protect`. Part by part, the columns that are looked at are held as numbers, 8 bytes a value.
+    options : mapping
+        The old name of `read`.
     """
-    chosen = recipe_to_look(table, recipe, quasi, confidential, k, options)
-    source = open_source(table, chosen.file.options)
-    chosen.check_columns(source.table.names)
-    columns: dict[str, Column] = {
-        name: kinds.read(name, source.arrow(name), rule, source.decimal).column
-        for name, rule in chosen.columns.items()
-        if rule.role in ("quasi", "confidential")
-    }
-    scenarios, told = [], []
+    read = renamed("options", options, "read", read)
+    source, chosen = recipe_to_look(table, recipe, quasi, confidential, k, read, memory)
+    chosen.check_columns(source.names)
+    columns = _columns(source, chosen, engine)
+    scenarios, guesses = [], []
     for name, rule in chosen.promises.items():
         names = tuple(dict.fromkeys((*chosen.within, *rule.quasi)))
-        known = classes([columns[n] for n in names])
-        scenarios.append({"name": name, "quasi": list(names), "k": rule.k, "classes": class_risk(known, rule.k)})
-        told += [{"scenario": name, **confidential_risk(columns[n], known)} for n in chosen.of_role("confidential")]
-    return Assessment(source.table.records, scenarios, told)
+        alike = classes([columns[n] for n in names])
+        scenarios.append(ScenarioAssessment(name, names, rule.k, class_risk(alike, rule.k)))
+        guesses += [confidential_risk(columns[n], alike, name) for n in chosen.of_role("confidential")]
+    records = len(next(iter(columns.values())).numbers)
+    return Assessment(records, tuple(scenarios), tuple(guesses))
+
+
+def _columns(source: Source, recipe: Recipe, engine: str | None) -> dict[str, Column]:
+    """The quasi-identifiers and confidential columns of all records, as numbers."""
+    names = [*recipe.quasi, *recipe.of_role("confidential")]
+    place = source.engine(source.choose(engine), rules_of(recipe))
+    try:
+        pieces = [[records.column(name) for name in names] for records in place.scan(names)]
+    finally:
+        place.close()
+    return {name: joined_columns([piece[j] for piece in pieces]) for j, name in enumerate(names)}

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 from .. import progress as progress_
 from .._version import __version__
 from ..errors import CoterieError, PromiseError
+from ..facts import document
+from ..facts.bundle import FileFacts, Manifest, SourceFacts
 from ..facts.release import ReleaseFacts
 from ..formats import Format, content_hash, default_format, with_labels_in_use
 from ..formats import write as write_file
@@ -104,8 +106,8 @@ def _finish(release: Release, written: Written, progress: bool) -> None:
     with progress_.bar(progress, "verifying what was written"):
         release.verdict = _verified(written, release.recipe, limit)
     with progress_.bar(progress, "measuring"):
-        facts = replace(release.facts, verdict=release.verdict.facts())
-        facts = replace(facts, output=replace(facts.output, name=data.name))
+        facts = release.facts
+        facts = replace(facts, verdict=release.verdict.facts, output=replace(facts.output, name=data.name))
     # what is said from now on is said of the file that was written, and of the check of its bytes
     release.__dict__["facts"] = facts
     write_private(stage / "recipe.toml", release.recipe.dumps())
@@ -156,22 +158,25 @@ def _manifest(release: Release, written: Written, facts: ReleaseFacts) -> dict[s
     files = {}
     for path in sorted(written.data.parent.iterdir()):
         audience = "public" if path == written.data else AUDIENCE.get(path.name, "internal")
-        files[path.name] = {"sha256": content_hash(path), "bytes": path.stat().st_size, "audience": audience}
+        files[path.name] = FileFacts(content_hash(path), path.stat().st_size, audience)
     source = release._source
-    return {
-        "coterie": __version__,
-        "created": facts.created,
-        "versions": {"python": platform.python_version(), **{n: v for n in _VERSIONS if (v := package_version(n))}},
-        "input": {**vars(facts.input), "sha256": source.sha256},
-        "output": dict(vars(facts.output)),
-        "names": written.names,
-        "format": written.kind.as_dict(),
-        "engine": release.engine,
-        "streamed": written.rows,
-        "memory": source.memory if release.engine != "memory" else None,
-        "files": files,
-        "verified": bool(facts.verdict is not None and facts.verdict.ok),
-    }
+    shown: dict[str, Any] = document(
+        Manifest(
+            coterie=__version__,
+            created=facts.created,
+            versions={"python": platform.python_version(), **{n: v for n in _VERSIONS if (v := package_version(n))}},
+            input=SourceFacts(facts.input.name, facts.input.records, facts.input.columns, source.sha256),
+            output=facts.output,
+            names=tuple(written.names),
+            format=written.kind.as_dict(),
+            engine=release.engine,
+            streamed=written.rows,
+            memory=source.memory if release.engine != "memory" else None,
+            files=files,
+            verified=bool(facts.verdict is not None and facts.verdict.ok),
+        )
+    )
+    return shown
 
 
 def package_version(package: str) -> str | None:

@@ -2,22 +2,35 @@
 
 from __future__ import annotations
 
+import os
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from dataclasses import dataclass
 from typing import Any
 
 from .. import progress as progress_
+from ..algorithms.shared import sharing
 from ..errors import CoterieError, PromiseError
+from ..facts.comparison import Candidate, with_frontier
+from ..kernels import seconds_compiling
+from ..measures.measure import measure_candidate
+from ..measures.risk import classes
+from ..protection.plan import make_plan
 from ..recipe import Recipe
-from .drafting import recipe_to_look
+from .drafting import recipe_to_look, renamed
+from .flow import ready, surveyed
+from .solving import solve_all
+from .source import Source, rules_of
+from .tally import Tally
 
 
 @dataclass(frozen=True)
 class Comparison:
     """Candidates, each with its loss and its risk."""
 
-    candidates: list[dict[str, Any]]
+    candidates: tuple[Candidate, ...]
 
     def html(self) -> str:
         """A page with the risk-utility map."""
@@ -29,13 +42,13 @@ class Comparison:
         """As a table."""
         lines = [f"{'method':<14}{'k':>5}{'loss':>10}{'linked':>10}{'largest risk':>14}{'seconds':>9}"]
         for c in self.candidates:
-            if c["not_possible"] is not None:
-                lines.append(f"{c['method']:<14}{c['k']:>5}  not possible: {c['not_possible']}")
+            if c.not_possible is not None:
+                lines.append(f"{c.method:<14}{c.k:>5}  not possible: {c.not_possible}")
                 continue
-            mark = "  best of its kind" if c["on_frontier"] else ""
+            mark = "  best of its kind" if c.on_frontier else ""
             lines.append(
-                f"{c['method']:<14}{c['k']:>5}{c['loss']:>8.3g} %{100 * c['risk']:>8.3g} %"
-                f"{100 * c['largest_risk']:>12.3g} %{c['seconds']:>9.2f}{mark}"
+                f"{c.method:<14}{c.k:>5}{c.loss_percent:>8.3g} %{c.linked_percent:>8.3g} %"
+                f"{c.largest_risk_percent:>12.3g} %{c.seconds:>9.2f}{mark}"
             )
         lines.append(
             "loss: of the variation in the quasi-identifiers; linked: records whose nearest original is their own;"
@@ -54,17 +67,22 @@ def compare(
     recipe: Any = None,
     quasi: list[str] | None = None,
     confidential: list[str] | None = None,
-    options: Mapping[str, Any] | None = None,
+    read: Mapping[str, Any] | None = None,
     seed: int = 0,
+    engine: str | None = None,
+    memory: int | str | None = None,
     progress: bool = False,
+    options: Mapping[str, Any] | None = None,
 ) -> Comparison:
     """Protect a table by several methods, for several k, and say what each loses and what risk it leaves.
 
-    A candidate whose promise cannot be kept is told as not possible, with the reason; the others are compared.
+    A candidate whose promise cannot be kept is told as not possible, with the reason; the others are compared. The
+    table is read and surveyed once. Candidates are solved on all cores, and share what they have in common; their
+    `seconds` are CPU seconds of one thread, without those of compiling.
 
     Parameters
     ----------
-    table : path or table
+    table : path, table or Source
     k : list of int
     methods : list of str
         Each once, however often they are named.
@@ -72,66 +90,115 @@ def compare(
         Says roles and kinds; its k and its method are replaced. One with scenarios is refused, as each has its own k.
     quasi, confidential : list of str
         Instead of a recipe; the other columns are kept.
-    options : mapping
+    read : mapping
         How a file is read, without a recipe that says it.
     seed : int
+        Random seed of all candidates.
+    engine, memory
+        As for `protect`.
     progress : bool
+        Show a progress bar.
+    options : mapping
+        The old name of `read`.
 
     Raises
     ------
     PromiseError
         If no candidate is possible.
     """
-    from .flow import protect
-
-    chosen = recipe_to_look(table, recipe, quasi, confidential, None if recipe is not None else 5, options)
+    read = renamed("options", options, "read", read)
+    least = None if recipe is not None else 5
+    source, chosen = recipe_to_look(table, recipe, quasi, confidential, least, read, memory)
     if chosen.scenarios:
         raise CoterieError("Candidates differ in k, so scenarios, which have their own, are not compared.", "scenarios")
     if not k or not methods:
         raise CoterieError("Give at least one k and one method.", f"{len(k)} and {len(methods)}")
+    chosen.check_columns(source.names)
     document = {n: v for n, v in chosen.as_dict().items() if n not in ("k", "method", "seed")}
-    candidates, refused = [], []
+    place = source.choose(engine)
+    recipes = [
+        ready(Recipe(**document, k=size, method=method, seed=seed), place)
+        for size in dict.fromkeys(k)
+        for method in dict.fromkeys(methods)
+    ]
     with progress_.bar(progress, "comparing"):
-        for size in dict.fromkeys(k):
-            for method in dict.fromkeys(methods):
-                chosen = Recipe(**document, k=size, method=method, seed=seed)
-                began = time.process_time()
-                try:
-                    release = protect(table, chosen)
-                except PromiseError as error:
-                    refused.append(error)
-                    found = _candidate(not_possible=" ".join(str(error).split()))
-                else:
-                    found = _measured(release, time.process_time() - began)
-                candidates.append({"method": method, "k": size, **found})
-    if len(refused) == len(candidates):
+        if place == "memory":
+            candidates, refused = _in_memory(source, recipes)
+        else:
+            candidates, refused = _part_by_part(source, recipes, place)
+    if refused and len(refused) == len(candidates):
         raise refused[0]
-    for candidate in candidates:
-        candidate["on_frontier"] = _possible(candidate) and not any(_beats(other, candidate) for other in candidates)
-    return Comparison(candidates)
+    return Comparison(with_frontier(candidates))
 
 
-def _candidate(**known: Any) -> dict[str, Any]:
-    return dict.fromkeys(("loss", "risk", "largest_risk", "seconds", "not_possible")) | known
+Compared = tuple[list[Candidate], list[PromiseError]]
 
 
-def _measured(release: Any, seconds: float) -> dict[str, Any]:
-    risk = release.measures["risk"]
-    return _candidate(
-        loss=release.measures["loss"]["loss"],  # as protect and the reports have it: of what is released
-        risk=risk["linkage"]["share"],
-        largest_risk=risk["scenarios"][0]["after"]["largest_risk"],
-        seconds=seconds,
-    )
+def _in_memory(source: Source, recipes: list[Recipe]) -> Compared:
+    """All candidates from one survey, several at a time."""
+    engine = source.engine("memory", rules_of(recipes[0]))
+    survey = surveyed(engine, recipes[0])
+    everyone = next(engine.scan(recipes[0].quasi))
+    alike = classes([everyone.column(name) for name in recipes[0].quasi])  # before: the same for all
+    progress_.more(len(recipes) * engine.records)
+
+    def one(recipe: Recipe) -> Candidate:
+        began, compiling = time.thread_time(), seconds_compiling()
+        tally = Tally(make_plan(recipe, survey, engine.scan), all_there=True)
+        for _ in solve_all(engine, tally.plan, [], tally):
+            pass
+        used = time.thread_time() - began - (seconds_compiling() - compiling)
+        sample = tally.sample()
+        same = alike if sample.records == engine.records else None
+        lost, linked, largest = measure_candidate(sample.before, sample.after, recipe.quasi, same, recipe.seed or 0)
+        return Candidate(recipe.method.name, recipe.k, lost, linked, largest, used)
+
+    candidates: list[Candidate] = []
+    refused: list[PromiseError] = []
+    with sharing(), ThreadPoolExecutor(os.cpu_count() or 1) as pool:
+        futures = [pool.submit(copy_context().run, _or_refused, one, recipe) for recipe in recipes]
+        for recipe, future in zip(recipes, futures, strict=True):
+            answer = future.result()
+            _note(recipe, answer, candidates, refused)
+            progress_.done(engine.records)
+    return candidates, refused
 
 
-def _possible(candidate: dict[str, Any]) -> bool:
-    return candidate["not_possible"] is None
+def _or_refused(run: Callable[[Recipe], Candidate], recipe: Recipe) -> Candidate | PromiseError:
+    try:
+        with progress_.listening(None):
+            return run(recipe)
+    except PromiseError as error:
+        return PromiseError(error.what, error.got, error.hint)
 
 
-def _beats(a: dict[str, Any], b: dict[str, Any]) -> bool:
-    """Whether a loses no more and links no more, and is better in one."""
-    if not _possible(a):
-        return False
-    no_worse = a["loss"] <= b["loss"] and a["risk"] <= b["risk"]
-    return bool(no_worse and (a["loss"] < b["loss"] or a["risk"] < b["risk"]))
+def _note(
+    recipe: Recipe, answer: Candidate | PromiseError, candidates: list[Candidate], refused: list[PromiseError]
+) -> None:
+    if isinstance(answer, PromiseError):
+        refused.append(answer)
+        answer = Candidate(recipe.method.name, recipe.k, not_possible=" ".join(str(answer).split()))
+    candidates.append(answer)
+
+
+def _part_by_part(source: Source, recipes: list[Recipe], place: str) -> Compared:
+    """One candidate after the other; nothing is written."""
+    from .flow import protect
+
+    candidates: list[Candidate] = []
+    refused: list[PromiseError] = []
+
+    def one(recipe: Recipe) -> Candidate:
+        began = time.process_time()
+        release = protect(source, recipe, engine=place)
+        release.rehearse()
+        used = time.process_time() - began
+        measures = release.measures
+        largest = measures.risk.scenarios[0].after.largest_risk
+        return Candidate(
+            recipe.method.name, recipe.k, measures.loss.loss_percent, measures.risk.linkage.share, largest, used
+        )
+
+    for recipe in recipes:
+        _note(recipe, _or_refused(one, recipe), candidates, refused)
+    return candidates, refused

@@ -122,6 +122,12 @@ def ready(recipe: Recipe, engine: str) -> Recipe:
 
 def planned(engine: Engine, recipe: Recipe) -> tuple[Survey, Plan]:
     """Survey all records, and plan their parts."""
+    survey = surveyed(engine, recipe)
+    return survey, make_plan(recipe, survey, engine.scan)
+
+
+def surveyed(engine: Engine, recipe: Recipe) -> Survey:
+    """Look at all records, and let the engine know what was seen."""
     size = min((block_size(recipe, c.k) or engine.records for c in components(recipe)), default=engine.records)
     survey = Survey(recipe, sample_step(engine.records, max(1, size)))
     progress_.more(engine.records)
@@ -129,7 +135,7 @@ def planned(engine: Engine, recipe: Recipe) -> tuple[Survey, Plan]:
         survey.add(records)
         progress_.done(len(records))
     engine.reading = engine.reading.with_survey(survey.steps, survey.whole().categories)
-    return survey, make_plan(recipe, survey, engine.scan)
+    return survey
 
 
 def released(engine: Engine, plan: Plan, tally: Tally) -> Iterator[Released]:

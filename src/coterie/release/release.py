@@ -94,7 +94,7 @@ class Release:
         """
         survey, tally = self._known()
         facts = release_facts(self._source, self.engine, survey, tally, self.measures)
-        return replace(facts, verdict=None if self.verdict is None else self.verdict.facts())
+        return replace(facts, verdict=None if self.verdict is None else self.verdict.facts)
 
     def save(
         self,

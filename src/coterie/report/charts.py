@@ -126,9 +126,11 @@ def _percent(share: float) -> str:
 
 def loss_bars(values: Sequence[tuple[str, float | None]], unit: str = " %", label: str = "Loss of each column") -> str:
     """A bar for each column, its name above; the largest first, and not more than 16."""
-    known = sorted(((v, n) for n, v in values if v is not None), key=lambda pair: (-pair[0], pair[1]))
+    known = sorted(
+        ((v, n) for n, v in values if v is not None and math.isfinite(v)), key=lambda pair: (-pair[0], pair[1])
+    )
     shown = known[:MOST_COLUMNS]
-    highest = max([v for v, _ in shown if math.isfinite(v)] + [1e-12])
+    highest = max([v for v, _ in shown] + [1e-12])
     room, row, boxes, body = 268.0, 37.0, [], []
     for i, (value, name) in enumerate(shown):
         y = i * row

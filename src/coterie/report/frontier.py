@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from .reading import Facts, count, number, text
+from ..facts.comparison import Candidate
 from .svg import AFTER, FAINT, RULE, WARM, line, marker, picture, polyline, ticks, words
 
 _COLOURS = (AFTER, WARM, "var(--third,#3d7d4c)", "var(--fourth,#7a4fa3)", "var(--fifth,#8a6d1a)", FAINT)
@@ -16,34 +16,29 @@ _PLACES = (  # of a label, from its dot
 LEFT, RIGHT, TOP, BASE = 62.0, 700.0, 34.0, 380.0
 
 
-def risk_utility(candidates: Sequence[Facts]) -> str:
+def risk_utility(candidates: Sequence[Candidate]) -> str:
     """Loss to the right, risk upwards: the lower left is best. Shapes and colours tell k, labels the method.
 
-    Parameters
-    ----------
-    candidates : sequence of mappings
-        With method, k, loss (percent), risk (share) and on_frontier. Those without loss or risk are left out.
+    Candidates that are not possible are left out.
     """
     placed = []
     for c in candidates:
-        loss, risk = number(c.get("loss")), number(c.get("risk"))
-        if loss is not None and risk is not None:
-            placed.append((c, loss, risk))
+        if c.loss_percent is not None and c.linked_percent is not None:
+            placed.append((c, c.loss_percent, c.linked_percent))
     if not placed:
         return picture(720, 60, "Risk-utility map without candidates", words(12, 34, "Nothing to show."), "chart map")
     far = max(loss for _, loss, _ in placed) * 1.12 or 1.0
     high = max(risk for _, _, risk in placed) * 1.12 or 1.0
-    ks = sorted({count(c.get("k")) or 0 for c, _, _ in placed})
+    ks = sorted({c.k for c, _, _ in placed})
     body = [_axes(far, high)]
     dots = [(c, LEFT + (RIGHT - LEFT) * loss / far, BASE - (BASE - TOP) * risk / high) for c, loss, risk in placed]
-    frontier = sorted((x, y) for c, x, y in dots if c.get("on_frontier") is True)
+    frontier = sorted((x, y) for c, x, y in dots if c.on_frontier)
     body.append(polyline(_stairs(frontier), FAINT, 1.4, "4 4"))
     body += _labels(dots)
     for (c, x, y), (_, loss, risk) in zip(dots, placed, strict=True):
-        series = ks.index(count(c.get("k")) or 0)
-        title = f"{_method(c)}, k = {count(c.get('k')) or '?'}: loss {loss:.3g} %, risk {100 * risk:.3g} %"
-        colour, hollow = _COLOURS[series % len(_COLOURS)], c.get("on_frontier") is not True
-        body.append(marker(series, x, y, 5, colour, title, hollow))
+        series = ks.index(c.k)
+        title = f"{c.method}, k = {c.k}: loss {loss:.3g} %, risk {risk:.3g} %"
+        body.append(marker(series, x, y, 5, _COLOURS[series % len(_COLOURS)], title, not c.on_frontier))
     body += _legend(ks)
     label = f"Risk-utility map of {len(placed)} candidates: information loss across, risk upwards"
     return picture(720, 442, label, "".join(body), "chart map")
@@ -57,10 +52,6 @@ def _stairs(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
     return out
 
 
-def _method(candidate: Facts) -> str:
-    return text(candidate.get("method")) or "?"
-
-
 def _axes(far: float, high: float) -> str:
     body = [line(LEFT, BASE, RIGHT, BASE, FAINT), line(LEFT, TOP, LEFT, BASE, FAINT)]
     for value in ticks(0, far):
@@ -70,27 +61,25 @@ def _axes(far: float, high: float) -> str:
     for value in ticks(0, high):
         y = BASE - (BASE - TOP) * value / high
         body += [line(LEFT, y, RIGHT, y, RULE) if value else "",
-                 words(LEFT - 8, y + 4, f"{100 * value:g}", size=12, anchor="end", fill=FAINT)]  # fmt: skip
+                 words(LEFT - 8, y + 4, f"{value:g}", size=12, anchor="end", fill=FAINT)]  # fmt: skip
     body.append(words(RIGHT, BASE + 38, "information loss, % →", size=12.5, anchor="end"))
     body.append(words(LEFT, TOP - 14, "↑ records that linkage finds, %", size=12.5))
     return "".join(body)
 
 
-def _labels(dots: Sequence[tuple[Facts, float, float]]) -> list[str]:
+def _labels(dots: Sequence[tuple[Candidate, float, float]]) -> list[str]:
     """A label to each dot where there is room, those of the frontier first; the table names them all."""
     taken = [(x - 6.0, y - 6.0, x + 6.0, y + 6.0) for _, x, y in dots]
     out = []
-    for c, x, y in sorted(dots, key=lambda dot: dot[0].get("on_frontier") is not True):
-        name = _method(c)[:24]
+    for c, x, y in sorted(dots, key=lambda dot: not dot[0].on_frontier):
+        name = c.method[:24]
         width = 7.0 * len(name)
-        for dx, dy, anchor in _PLACES[3:] if c.get("on_frontier") is True else _PLACES:
+        for dx, dy, anchor in _PLACES[3:] if c.on_frontier else _PLACES:
             x0 = x + dx - {"start": 0.0, "end": width, "middle": width / 2}[anchor]
             box = (x0, y + dy - 9, x0 + width, y + dy + 2)
             if box[0] > LEFT and box[2] < RIGHT + 16 and box[3] < BASE and not any(_overlap(box, t) for t in taken):
                 taken.append(box)
-                out.append(
-                    words(x + dx, y + dy, name, size=11.5, anchor=anchor, bold=c.get("on_frontier") is True, halo=True)
-                )
+                out.append(words(x + dx, y + dy, name, size=11.5, anchor=anchor, bold=c.on_frontier, halo=True))
                 break
     return out
 

@@ -2,8 +2,16 @@
 
 from __future__ import annotations
 
-from .reading import Facts, count, least_k, names, number, part, rows, setting, text
+import math
+
+from ..facts.measures import NumberUtility
+from ..facts.public import PublicColumn, PublicFacts, PublicGrouping, PublicNumber
+from ..facts.release import ColumnFacts, GroupingFacts, ReleaseFacts
 from .words import counted, fixed, percent, series, share
+
+Facts = ReleaseFacts | PublicFacts
+Column = ColumnFacts | PublicColumn
+Grouping = GroupingFacts | PublicGrouping
 
 RELEASED = {
     "mean": "the mean of its group",
@@ -23,53 +31,50 @@ Point = tuple[str, str]
 
 def few(facts: Facts) -> int | None:
     """Below what counts are hidden; None in internal facts."""
-    return count(facts.get("suppressed_below"))
+    return facts.suppressed_below if isinstance(facts, PublicFacts) else None
 
 
-def masked(facts: Facts) -> list[Facts]:
+def masked(facts: Facts) -> list[Column]:
     """The columns whose values are those of groups."""
     kept = (None, "as it was", "merged strata", "dropped", "with noise in constant groups")
-    return [row for row in rows(facts, "columns") if row.get("released") not in kept]
+    return [column for column in facts.columns if column.released not in kept]
 
 
 def promise(facts: Facts) -> str:
     """What was checked, in one sentence."""
-    k, ok = least_k(facts), part(facts, "verdict").get("ok")
-    if ok is True and k:
+    k, verdict = facts.least_k, facts.verdict
+    if verdict is None:
+        return "The written file was not checked."
+    if verdict.ok:
         others = "at least one other record" if k == 2 else f"at least {k - 1} other records"
-        where = "the written file" if part(facts, "output").get("name") else "the release"
-        scenarios = len(rows(facts, "groupings"))
+        where = "the written file" if facts.output.name else "the release"
+        scenarios = len(facts.groupings)
         if scenarios > 1:
             each = f"each of {scenarios} sets of columns"
             return f"In {where}, every record shares its values in {each} with {others}."
         return f"In {where}, every record shares its masked values with {others}."
-    if ok is False:
-        return "The check of the written file failed: it does not keep the promise."
-    return "The written file was not checked."
+    return "The check of the written file failed: it does not keep the promise."
 
 
 def done(facts: Facts) -> list[str]:
     """What was done to the table, as sentences."""
-    output, recipe, below = part(facts, "output"), part(facts, "recipe"), few(facts)
-    columns = masked(facts)
-    kept = len([row for row in rows(facts, "columns") if row.get("released") != "dropped"]) - len(columns)
-    dropped = len([row for row in rows(facts, "columns") if row.get("released") == "dropped"])
+    output, below, columns = facts.output, few(facts), masked(facts)
+    dropped = sum(column.released == "dropped" for column in facts.columns)
+    kept = len(facts.columns) - dropped - len(columns)
     alike = "Records that are alike were put into groups, and every record was given its group's common value in each "
     masked_so = f"{counted(len(columns), 'column')} {'was' if len(columns) == 1 else 'were'} masked so"
     out = [f"{alike}masked column. {masked_so}, {counted(kept, 'column')} kept, {counted(dropped, 'column')} left out."]
-    if within := names(setting(recipe, "strata", "within")):
-        merged = any(row.get("released") == "merged strata" for row in rows(facts, "columns"))
+    if within := facts.settings.within:
+        merged = any(column.released == "merged strata" for column in facts.columns)
         but = ", but where too few records had the same" if merged else ""
         out.append(f"No group mixes different values of {series(within)}{but}.")
-    suppressed = count(output.get("suppressed"))
-    if suppressed or (suppressed is None and below is not None):
-        out.append(f"Left out because they could not be hidden: {counted(suppressed, 'record', below)}.")
-    blanked = count(output.get("blanked"))
-    if blanked or (blanked is None and below is not None):
-        out.append(f"Blanked because they could not be hidden: {counted(blanked, 'value', below)}.")
-    if output.get("shuffled") is True:
+    if output.suppressed != 0:
+        out.append(f"Left out because they could not be hidden: {counted(output.suppressed, 'record', below)}.")
+    if output.blanked != 0:
+        out.append(f"Blanked because they could not be hidden: {counted(output.blanked, 'value', below)}.")
+    if output.shuffled:
         out.append("The rows are in random order: their place says nothing about where they stood before.")
-    elif output.get("shuffled") is False:
+    else:
         out.append("The rows are in the order of the original file.")
     return out
 
@@ -104,13 +109,13 @@ _GAPS = (
 def analysts(facts: Facts) -> list[Point]:
     """What someone who analyses the file must know."""
     points = [_values(facts), _ties(facts), _variances(facts), _correlations(facts), _TESTS, _EXTREMES]
-    if any(row.get("released") in ("mode", "median category") for row in masked(facts)):
+    if any(column.released in ("mode", "median category") for column in masked(facts)):
         points.append(_RARE)
     return [*points, _missing(facts), *_weights(facts), *_rows(facts)]
 
 
 def _values(facts: Facts) -> Point:
-    some = series([text(row.get("name")) or "?" for row in masked(facts)], 5)
+    some = series([column.name for column in masked(facts)], 5)
     if not some:
         return "Values are as they were", "No column was masked."
     words = f"No row is a record as it was collected. In {some}, a value is the common value of a group of records. "
@@ -118,15 +123,14 @@ def _values(facts: Facts) -> Point:
 
 
 def _ties(facts: Facts) -> Point:
-    k = least_k(facts)
-    times = f"at least {k} times" if k else "several times"
-    of = "of the values in a scenario's columns" if len(rows(facts, "groupings")) > 1 else "of masked values"
+    of = "of the values in a scenario's columns" if len(facts.groupings) > 1 else "of masked values"
+    times = f"at least {facts.least_k} times"
     return "Rows repeat", f"Each combination {of} occurs {times}. Do not remove these repeats as duplicates."
 
 
 def _variances(facts: Facts) -> Point:
-    columns = part(facts, "measures", "utility", "columns").values()
-    ratios = [v for of in columns if (v := number(part(of).get("variance_ratio"))) is not None]
+    numbers = [of for of in facts.measures.utility.columns.values() if isinstance(of, (NumberUtility, PublicNumber))]
+    ratios = [of.variance_ratio for of in numbers if of.variance_ratio is not None]
     words = "Averages lie closer together than what they average, so spread is understated."
     if ratios:
         least, most = share(min(ratios), 0), share(max(ratios), 0)
@@ -136,43 +140,40 @@ def _variances(facts: Facts) -> Point:
 
 
 def _correlations(facts: Facts) -> Point:
-    largest = number(part(facts, "measures", "utility", "correlations").get("largest_change"))
+    largest = facts.measures.utility.correlations.largest_change
     words = (
         "Between masked columns, correlations mostly come out stronger than they were; between a masked and a kept "
         "column, less noise can look like a better fit."
     )
-    found = "" if largest is None else f" The largest change here is {fixed(abs(largest))}."
+    found = "" if largest is None else f" The largest change here is {fixed(largest)}."
     return "Correlations and regressions move", words + found
 
 
 def _missing(facts: Facts) -> Point:
-    policy = setting(facts.get("recipe"), "missing", "policy")
-    if policy == "group":
+    if facts.settings.missing == "group":
         return _FILLED
-    if policy == "own-value":
+    if facts.settings.missing == "own-value":
         return _GAPS
-    kept = [row for row in rows(facts, "columns") if row.get("released") != "dropped"]
-    if all(row.get("missing_before") == row.get("missing_after") == 0 for row in kept):
+    kept = [column for column in facts.columns if column.released != "dropped"]
+    if all(column.missing_before == column.missing_after == 0 for column in kept):
         return "Missing values", "The file has none."
     return "Missing values", "Masked columns had none; in kept columns gaps are as they were."
 
 
 def _weights(facts: Facts) -> list[Point]:
-    column = text(setting(facts.get("recipe"), "weights", "column"))
-    if column is None:
+    weights = facts.settings.weights
+    if weights is None:
         return []
-    released = {text(row.get("name")): row.get("released") for row in rows(facts, "columns")}.get(column)
-    used = f"Group means were taken with the sampling weights in {column}. "
-    if released == "dropped":
+    used = f"Group means were taken with the sampling weights in {weights}. "
+    if any(column.name == weights and column.released == "dropped" for column in facts.columns):
         return [("Weights", used + "The file does not hold them: it gives no estimates for the population.")]
     return [("Weights", used + "Use the same weights: weighted means of the masked columns are then kept.")]
 
 
 def _rows(facts: Facts) -> list[Point]:
-    left_out = count(part(facts, "output").get("suppressed"))
-    if left_out == 0 or (left_out is None and few(facts) is None):
+    if facts.output.suppressed == 0:
         return []
-    words = f"Left out: {counted(left_out, 'record', few(facts))}. "
+    words = f"Left out: {counted(facts.output.suppressed, 'record', few(facts))}. "
     return [("Rows are missing", words + "They are not a random sample: they were too few of their kind to hide.")]
 
 
@@ -193,14 +194,13 @@ _LAW = (
 
 def limits(facts: Facts) -> list[Point]:
     """What the release does not promise."""
-    k = least_k(facts)
-    hides = f"among at least {k}" if k else "in a group"
-    knows = f"A record hides {hides} from someone who knows the values of the masked columns and nothing else."
+    hides = f"A record hides among at least {facts.least_k}"
+    knows = f"{hides} from someone who knows the values of the masked columns and nothing else."
     points = [("Only against those who know the masked columns", knows)]
     open_columns = [
-        text(row.get("name")) or "?"
-        for row in rows(facts, "columns")
-        if row.get("role") in ("confidential", "other") and row.get("released") != "dropped"
+        column.name
+        for column in facts.columns
+        if column.role in ("confidential", "other") and column.released != "dropped"
     ]
     if open_columns:
         words = f"{series(open_columns, 5)}: who knows values of these may find a record by them."
@@ -208,14 +208,15 @@ def limits(facts: Facts) -> list[Point]:
     return [*points, _SHARED, _OTHER_FILES, _LAW]
 
 
-def bound(facts: Facts) -> str:
+def bound(grouping: Grouping) -> str:
     """How far the loss is from the best possible, where something is proven."""
-    b, k, reached = part(facts, "bound"), count(facts.get("k")), number(facts.get("loss"))
-    least, gap = number(b.get("loss")), number(b.get("gap"))
-    if least is None:
+    b, k = grouping.bound, grouping.k
+    if b is None or b.loss_percent is None:
         return ""
-    if b.get("kind") == "optimal" or gap == 0:
-        return f"No way to form groups of at least {k or 'k'} loses less: it is proven to be the best."
-    more = f", at most {100 * gap:.2g} % more than the least possible" if gap is not None else ""
-    proven = f"Proven: no groups of at least {k or 'k'} lose less than {percent(least, 2)}"
-    return f"{proven}; these lose {percent(reached, 2)}{more}."
+    if b.kind == "optimal" or b.gap_percent == 0:
+        return f"No way to form groups of at least {k} loses less: it is proven to be the best."
+    more = ""
+    if b.gap_percent is not None and math.isfinite(b.gap_percent):
+        more = f", at most {b.gap_percent:{'.2g' if b.gap_percent < 100 else ',.0f'}} % more than the least possible"
+    proven = f"Proven: no groups of at least {k} lose less than {percent(b.loss_percent, 2)}"
+    return f"{proven}; these lose {percent(grouping.loss_percent, 2)}{more}."

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import datetime
-from typing import Any, NamedTuple
-
-from .reading import count, number
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
 
 NONE = "–"
 SPACE = "\u00a0"  # between a number and its unit, so that they stay on one line
@@ -161,19 +161,17 @@ RISKS = {
 }  # fmt: skip
 
 
-def counted(value: Any, what: str = "", below: int | None = None) -> str:
+def counted(n: int | None, what: str = "", below: int | None = None) -> str:
     """A count with what is counted: "1,080 records"; "fewer than 5 records" where it is hidden."""
-    n = count(value)
     if n is None:
         shown = NONE if below is None else f"fewer than {below}"
         return f"{shown} {what}s" if what and below is not None else shown
     return f"{n:,}" + (f" {what}{'' if n == 1 else 's'}" if what else "")
 
 
-def fixed(value: Any, decimals: int = 2, sign: bool = False) -> str:
+def fixed(v: float | None, decimals: int = 2, sign: bool = False) -> str:
     """A number with so many decimals, so that columns of them align."""
-    v = number(value)
-    if v is None:
+    if v is None or not math.isfinite(v):
         return NONE
     if abs(v) >= 1e12:
         return f"{v:.3g}"
@@ -182,43 +180,40 @@ def fixed(value: Any, decimals: int = 2, sign: bool = False) -> str:
     return shown.replace("-", "−")
 
 
-def percent(value: Any, decimals: int = 1) -> str:
+def percent(v: float | None, decimals: int = 1) -> str:
     """A number that is in percent already."""
-    v = number(value)
-    return NONE if v is None else f"{fixed(v, decimals)}{SPACE}%"
+    return NONE if v is None or not math.isfinite(v) else f"{fixed(v, decimals)}{SPACE}%"
 
 
-def share(value: Any, decimals: int = 1) -> str:
+def share(value: float | None, decimals: int = 1) -> str:
     """A share as percent; small ones by their first digits, so that they are not taken for none."""
-    v = number(value)
-    if v is None:
+    if value is None or not math.isfinite(value):
         return NONE
-    v = 100 * v
+    v = 100 * value
     if v and abs(v) < 10.0**-decimals:
         return f"{v:.1g}{SPACE}%" if abs(v) >= 1e-4 else f"below 0.0001{SPACE}%"
     return percent(v, decimals)
 
 
-def plain(value: Any, digits: int = 4) -> str:
+def plain(v: float | None, digits: int = 4) -> str:
     """A number by its first digits."""
-    v = number(value)
-    if v is None:
+    if v is None or not math.isfinite(v):
         return NONE
     if v == int(v) and abs(v) < 1e15:
         return f"{int(v):,}".replace("-", "−")
     return f"{v:,.{digits}g}".replace("-", "−")
 
 
-def date(value: Any) -> str:
+def date(text: str | None) -> str:
     """16 November 2026."""
     try:
-        day = datetime.date.fromisoformat(str(value)[:10])
+        day = datetime.date.fromisoformat((text or "")[:10])
     except ValueError:
         return ""
     return f"{day.day} {day:%B %Y}"
 
 
-def series(parts: list[str], most: int = 6) -> str:
+def series(parts: Sequence[str], most: int = 6) -> str:
     """a, b and c; the first ones if there are many."""
     if len(parts) > most:
         return f"{', '.join(parts[: most - 1])} and {len(parts) - most + 1} more"

@@ -56,21 +56,9 @@ def is_number(column: Column) -> bool:
     return column.kind in NUMBERS
 
 
-def plain(value: object) -> object:
-    """A value for JSON: Python's own numbers, None in place of NaN and infinities."""
-    if isinstance(value, dict):
-        return {str(k): plain(v) for k, v in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [plain(v) for v in value]
-    if isinstance(value, np.ndarray):
-        return [plain(v) for v in value.tolist()]
-    if isinstance(value, (bool, np.bool_)):
-        return bool(value)
-    if isinstance(value, (int, np.integer)):
-        return int(value)
-    if isinstance(value, (float, np.floating)):
-        return float(value) + 0.0 if math.isfinite(value) else None
-    return value
+def finite(value: float) -> float | None:
+    """The number, 0.0 in place of -0.0; None in place of NaN and infinities."""
+    return float(value) + 0.0 if math.isfinite(value) else None
 
 
 SMALL = 250_000  # multiplications: BLAS does that many in one thread

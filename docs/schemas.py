@@ -1,0 +1,37 @@
+"""Write the JSON schema of every document that Coterie prints or saves, from the dataclasses: `make schemas`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from coterie.facts import schema
+from coterie.facts.bundle import SealedManifest
+from coterie.facts.comparison import Candidate
+from coterie.facts.public import PublicFacts
+from coterie.facts.release import ReleaseFacts
+from coterie.facts.result import ResultFacts
+from coterie.release.assess import Assessment
+from coterie.verification.verdict import VerdictFacts
+
+FOLDER = Path(__file__).with_name("schemas")
+DOCUMENTS: dict[str, type] = {
+    "assessment": Assessment,
+    "candidate": Candidate,
+    "manifest": SealedManifest,
+    "public": PublicFacts,
+    "release": ReleaseFacts,
+    "result": ResultFacts,
+    "verdict": VerdictFacts,
+}
+
+
+def texts() -> dict[str, str]:
+    """The name and the text of every schema."""
+    return {name: json.dumps(schema(cls), indent=2, ensure_ascii=False) + "\n" for name, cls in DOCUMENTS.items()}
+
+
+if __name__ == "__main__":
+    FOLDER.mkdir(exist_ok=True)
+    for name, text in texts().items():
+        (FOLDER / f"{name}.json").write_text(text, encoding="utf-8")

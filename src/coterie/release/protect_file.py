@@ -1,0 +1,45 @@
+"""protect_file: the old name of protecting a file part by part."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+from typing import Any
+
+from .bundle import write_bundle
+from .flow import protect
+from .place import check_place
+from .release import Release
+
+
+def protect_file(
+    path: str | Path,
+    recipe: Any,
+    folder: str | Path,
+    *,
+    memory: int,
+    force: bool = False,
+    progress: bool = False,
+    rows: int | None = None,
+) -> Release:
+    """Protect a CSV or Parquet file part by part. Deprecated: `protect(path, recipe, memory=...).save(folder)`.
+
+    Parameters
+    ----------
+    path, recipe, memory
+        As for `protect`.
+    folder : path
+        Where the bundle goes.
+    force, progress : bool
+        Replace the folder; show a progress bar.
+    rows : int, optional
+        How many records are held at a time; else as many as the memory takes.
+    """
+    warnings.warn(
+        "protect_file is called protect(path, recipe, memory=...).save(folder) now.", DeprecationWarning, stacklevel=2
+    )
+    place = Path(folder).absolute()
+    check_place(place, force)
+    release = protect(path, recipe, engine="duckdb", memory=memory)
+    write_bundle(release, place, force, None, progress, rows)
+    return release

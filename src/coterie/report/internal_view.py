@@ -1,0 +1,192 @@
+"""What the internal page shows beyond the public one: risk before and after, the seed, the recipe, notes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from ..facts.measures import (
+    ConfidentialRisk,
+    Guess,
+    Inference,
+    Intervals,
+    Linkability,
+    Linkage,
+    RiskMeasures,
+    ScenarioRisk,
+    SinglingOut,
+)
+from ..facts.release import ReleaseFacts
+from . import charts
+from .words import NONE, RISKS, Measure, counted, fixed, plain, series, share
+
+View = dict[str, Any]
+
+
+def risk(facts: ReleaseFacts) -> View:
+    """The risk section, and what is only for the custodian."""
+    given = facts.measures.risk
+    return {
+        "tiles": _tiles(given),
+        "scenarios": [_scenario(scenario) for scenario in given.scenarios],
+        "linkage": _linkage(given.linkage),
+        "intervals": _intervals(given.intervals),
+        "confidential": [_confidential(one) for one in given.confidential],
+        "headings": [_singling_out(given.singling_out), _linkability(given.linkability), _inferences(given.inference)],
+        "definitions": [measure._asdict() for measure in RISKS.values()],
+        "confidential_words": RISKS["confidential"]._asdict(),
+    }
+
+
+def custody(facts: ReleaseFacts) -> View:
+    """Seed, input, recipe and notes."""
+    seed = facts.recipe.get("seed")
+    return {
+        "seed": NONE if seed is None else f"{seed}",
+        "input": facts.input.name or NONE,
+        "input_records": counted(facts.input.records, "record"),
+        "input_columns": counted(facts.input.columns, "column"),
+        "notes": facts.notes,
+        "recipe": list(_flat(facts.recipe)),
+    }
+
+
+def _tiles(given: RiskMeasures) -> list[View]:
+    """The worst of all scenarios, before and after."""
+    some = []
+    for key, show in (("unique", counted), ("largest_risk", share), ("expected_reidentifications", _about)):
+        before = [v for scenario in given.scenarios if (v := getattr(scenario.before, key)) is not None]
+        after = [v for scenario in given.scenarios if (v := getattr(scenario.after, key)) is not None]
+        if before or after:
+            some.append(_tile(RISKS[key], show(max(before, default=None)), show(max(after, default=None))))
+    if given.linkage.share is not None:
+        some.append(_tile(RISKS["linkage"], "", share(given.linkage.share)))
+    return some
+
+
+def _tile(measure: Measure, before: str, after: str) -> View:
+    return {"name": measure.name, "before": before, "after": after, "words": f"{measure.means} {measure.better}"}
+
+
+def _about(value: float | None) -> str:
+    return f"{value:,.0f}" if value is not None and 10 <= value < 1e15 else plain(value, 3)
+
+
+_CLASSES = (
+    ("records", "Records", counted, ""),
+    ("classes", "Classes", counted, "different combinations of quasi-identifiers"),
+    ("unique", "Unique records", counted, "alone in their class; fewer is better"),
+    ("below_k", "Records in classes below k", counted, "not hidden as promised; 0 is needed after"),
+    ("smallest", "Smallest class", counted, "at least k after"),
+    ("largest_risk", "Largest risk of a record", share, "1 / smallest class; lower is better"),
+    ("mean_risk", "Mean risk of a record", share, "classes / records; lower is better"),
+    ("expected_reidentifications", "Expected re-identifications", _about, "records that an intruder gets right"),
+)  # fmt: skip
+
+
+def _scenario(scenario: ScenarioRisk) -> View:
+    before, after = scenario.before, scenario.after
+    return {
+        "name": scenario.name,
+        "quasi": series(scenario.quasi, 8),
+        "k": plain(scenario.k),
+        "table": [{"name": name, "before": show(getattr(before, key)), "after": show(getattr(after, key)),
+                   "words": words} for key, name, show, words in _CLASSES],
+        "picture": charts.class_sizes(before.sizes, after.sizes) if before.sizes or after.sizes else "",
+    }  # fmt: skip
+
+
+def _linkage(linkage: Linkage) -> View:
+    times, right = "", plain(linkage.expected_correct, 3)
+    if linkage.times_guessing is not None:
+        guessed = share(linkage.baseline_share)
+        times = f" Guessing finds {guessed}: linkage is {plain(linkage.times_guessing, 2)} times as good."
+    return {
+        "value": share(linkage.share),
+        "words": f"{right} of {counted(linkage.records, 'record')} tried are expected to be linked to the right "
+        f"original.{times}",
+        **RISKS["linkage"]._asdict(),
+    }
+
+
+def _intervals(given: Intervals) -> View | None:
+    pictures, table = [], []
+    for name, of, axis in (
+        ("by sd", given.sd, "half-width, in standard deviations"),
+        ("by rank", given.rank, "half-width, as a share of ranks"),
+    ):
+        pairs = [(w, s) for w, s in zip(of.widths, of.share, strict=True) if s is not None]
+        if not pairs:
+            continue
+        pictures.append(charts.intervals({name: ([w for w, _ in pairs], [s for _, s in pairs])}, axis))
+        table += [{"kind": axis, "width": plain(w), "share": share(s)} for w, s in pairs]
+    return {"pictures": pictures, "table": table, **RISKS["intervals"]._asdict()} if pictures else None
+
+
+def _confidential(one: ConfidentialRisk) -> View:
+    return {
+        "name": one.name,
+        "scenario": one.scenario,
+        "kind": one.kind,
+        "constant": counted(one.constant_classes),
+        "records": counted(one.constant_records),
+        "distinct": counted(one.least_distinct),
+        "entropy": fixed(one.least_entropy_l, 2),
+        "t": fixed(one.largest_t, 3),
+        "warn": bool(one.constant_classes),
+    }
+
+
+def _singling_out(given: SinglingOut) -> View:
+    sides = [("before", plain(given.records_before)), ("after", plain(given.records_after))]
+    return _heading("Singling out", given, sides)
+
+
+def _linkability(given: Linkability) -> View:
+    sides = ("before", given.share_before), ("after", given.share_after)
+    return _heading("Linkability", given, [(side, share(value)) for side, value in sides if value is not None])
+
+
+def _inferences(given: Inference) -> View:
+    return _heading("Inference", given, [], [_guess(name, of) for name, of in given.columns.items()])
+
+
+def _heading(
+    name: str,
+    given: SinglingOut | Linkability | Inference,
+    sides: Sequence[tuple[str, str]],
+    columns: Sequence[View] = (),
+) -> View:
+    hides = given.does_not_show[:1].lower() + given.does_not_show[1:]
+    return {"name": name, "sides": sides, "columns": columns, "sentence": given.sentence, "hides": hides}
+
+
+def _guess(name: str, of: Guess) -> View:
+    """What the release tells about a confidential column, beside what is known without the quasi-identifiers."""
+    words = f"{of.what or 'share'} {share(of.share)}"
+    if of.baseline_share is not None:
+        words += f", against {share(of.baseline_share)} without the release's classes"
+    if of.constant_share:
+        words += f"; told by the class alone for {share(of.constant_share)} of the records"
+    return {"name": name, "value": words}
+
+
+def _flat(recipe: Mapping[str, Any], path: str = "") -> Iterator[tuple[str, str]]:
+    """The recipe as pairs of path and setting."""
+    for key, value in recipe.items():
+        here = f"{path}.{key}" if path else str(key)
+        if isinstance(value, Mapping):
+            yield from _flat(value, here)
+        elif isinstance(value, (list, tuple)) and any(isinstance(v, Mapping) for v in value):
+            yield from _flat({str(i): v for i, v in enumerate(value, 1)}, here)
+        elif isinstance(value, (list, tuple)):
+            yield here, ", ".join(_set(v) for v in value)
+        else:
+            yield here, _set(value)
+
+
+def _set(value: Any) -> str:
+    """A setting as the recipe writes it."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return value if isinstance(value, str) else f"{value}"
