@@ -153,10 +153,13 @@ ALLOWED = {
     },
     "verification": {"verification", "errors"},  # it shares nothing with what it checks
     "report": {"report", "algorithms.registry", "facts", "verification.verdict"},
-    "engines": {"engines", "errors", "formats"},
+    "engines": {"engines", "errors", "formats", "tables"},
     "release": {
         "release",
         "_version",
+        "algorithms.confidential",
+        "algorithms.shared",
+        "kernels",
         "algorithms.kd_blocks",
         "engines",
         "errors",
