@@ -219,6 +219,16 @@ def test_files_stay_short(path):
                 assert body[-1].end_lineno - body[0].lineno < 60, node.name
 
 
+def test_tests_lie_where_the_code_lies():
+    """In the folder of the package's name; and no two test files share a name, which pytest's imports don't allow."""
+    files = [path.relative_to(ROOT / "tests") for path in (ROOT / "tests").rglob("*.py")]
+    assert len({path.name for path in files}) == len(files)
+    for path in files:
+        assert (SOURCE / path.parent).is_dir(), path
+        assert path.name.startswith("test_") or len(path.parts) == 1, path
+    assert [path.name for path in files if len(path.parts) == 1 and path.name.startswith("test_")] == ["test_house.py"]
+
+
 def loaded_by(code):
     ran = subprocess.run(
         [sys.executable, "-c", f"{code}\nimport sys; print(*sys.modules)"], capture_output=True, text=True, check=True

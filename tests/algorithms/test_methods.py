@@ -175,7 +175,7 @@ def test_contract(name, problem):
 
 
 @pytest.mark.campaign
-@given(problem=problems())
+@given(problem=problems(most=200))
 @settings(max_examples=40)
 def test_contract_where_proofs_take_long(problem):
     X, k = problem
