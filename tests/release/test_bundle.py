@@ -22,13 +22,13 @@ import pyarrow.csv
 import pyarrow.feather
 import pyarrow.parquet
 import pytest
-from coterie.release.pipeline import protect
 
 import coterie as ct
 from coterie.errors import CoterieError, PromiseError
 from coterie.formats import formulas, write
 from coterie.release import bundle
 from coterie.release import place as placing
+from coterie.release.flow import protect
 
 FILES = ["data.csv", "internal.html", "manifest.json", "recipe.toml", "report.html", "verify.json"]
 PUBLIC = {"data.csv", "report.html", "verify.json"}
@@ -705,7 +705,7 @@ def test_what_a_killed_replay_leaves_is_removed_by_the_next(saved, source, tmp_p
         raise CoterieError("Stopped.")
 
     with monkeypatch.context() as patch:
-        patch.setattr("coterie.release.pipeline.protect", killed)
+        patch.setattr("coterie.release.flow.protect", killed)
         with pytest.raises(CoterieError, match="Stopped"):
             ct.replay(saved, source)
     assert len(kept) == len(listing(spare)) == 1

@@ -10,13 +10,13 @@ from decimal import Decimal
 import numpy as np
 import pyarrow as pa
 import pytest
-from coterie.release.pipeline import protect
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import coterie as ct
 from conftest import ROOT
 from coterie.errors import CoterieError, PromiseError
+from coterie.release.flow import protect
 
 SECRET = "Zz-secret-zZ"
 
