@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 
 from ..facts.result import ProvenFacts
+from ..measures.standard_units import finite
 
 
 @dataclass(frozen=True)
@@ -76,8 +77,3 @@ class Bound:
             f"No partition into groups of at least {self.k} loses less than {self.loss:.4g} %; "
             f"yours loses {self.reached:.4g} %, {more}."
         )
-
-
-def finite(value: float) -> float | None:
-    """The value; None if it is infinite or not a number, which JSON does not know."""
-    return value if math.isfinite(value) else None

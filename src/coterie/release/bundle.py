@@ -69,7 +69,7 @@ def finish(written: Written, tell: Callable[[], ReleaseFacts], progress: bool) -
         facts = tell()
         facts = replace(facts, verdict=verdict.facts, output=replace(facts.output, name=data.name))
     write_private(stage / "recipe.toml", written.recipe.dumps())
-    write_private(stage / "verify.json", as_json(verdict.facts()))
+    write_private(stage / "verify.json", as_json(document(verdict.facts)))
     _write_reports(stage, facts)
     write_private(stage / "manifest.json", sealed(_manifest(written, facts)))
     return facts
