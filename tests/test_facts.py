@@ -79,7 +79,9 @@ def test_manifests_are_as_the_schema_says():
     with tempfile.TemporaryDirectory() as folder:
         ct.protect(patients(), recipe()).save(Path(folder) / "out")
         shown = json.loads((Path(folder) / "out" / "manifest.json").read_text(encoding="utf-8"))
+        verdict = json.loads((Path(folder) / "out" / "verify.json").read_text(encoding="utf-8"))
     Draft202012Validator(schema(SealedManifest)).validate(shown)
+    Draft202012Validator(schema(VerdictFacts)).validate(verdict)
 
 
 def test_a_schema_refuses_what_is_not_said():
@@ -192,6 +194,8 @@ def test_old_keys_of_a_release():
     assert "loss" in grouping
     assert set(grouping) == set(grouping.keys()) > {"loss", "loss_weighted", "sse", "sst", "sizes"}
     assert old(lambda: dict(grouping))["loss"] == grouping.loss_percent
+    assert old(lambda: list(grouping.values()))[0] == "all"
+    assert old(lambda: dict(grouping.items()))["k"] == 5
     with pytest.raises(KeyError):
         facts["nothing"]
 
@@ -211,6 +215,9 @@ def test_old_ways_to_ask_for_facts():
     assert shown == json.loads(json.dumps(shown))
     assert (shown["ok"], shown["records"], len(shown["checks"])) == (verdict.ok, 400, 1)
     assert verdict.facts.checks == verdict.checks
+    assert set(verdict.facts) == set(verdict.facts.keys()) == {"ok", "records", "checks"}
+    assert old(lambda: verdict.facts["checks"]) == old(lambda: verdict.facts.get("checks")) == shown["checks"]
+    assert verdict.facts.get("nothing", 3) == 3
     result = ct.microaggregate(np.random.default_rng(0).normal(size=(30, 3)), 3, "exact")
     shown = result.facts()
     assert shown["loss"] == result.facts.loss_percent == result.loss

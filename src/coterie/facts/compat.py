@@ -44,6 +44,14 @@ class Keyed:
         warnings.warn(f'get("{key}") is deprecated: use .{field}.', DeprecationWarning, stacklevel=2)
         return self._value(field)
 
+    def values(self) -> Iterator[Any]:
+        """The values."""
+        return (self[key] for key in self)
+
+    def items(self) -> Iterator[tuple[str, Any]]:
+        """The keys with their values."""
+        return ((key, self[key]) for key in self)
+
     def _field(self, key: str) -> str | None:
         return self.old.get(key, key) if key in self else None
 

@@ -12,6 +12,7 @@ from .. import progress as progress_
 from ..errors import CoterieError
 from ..facts.result import ProvenFacts
 from ..measures.loss import diversity, percent
+from ..measures.standard_units import finite
 from . import options
 from .matrix import Matrix, encode
 from .numeric_table import Numbers, read
@@ -176,8 +177,3 @@ def gap(reached: float, lower: float) -> float:
     if reached <= lower:
         return 0.0
     return reached / lower - 1 if lower > 0 else math.inf
-
-
-def finite(value: float) -> float | None:
-    """The value; None if it is infinite or not a number, which JSON does not know."""
-    return value if math.isfinite(value) else None

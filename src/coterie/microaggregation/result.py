@@ -15,7 +15,8 @@ from ..algorithms.guarantee import Guarantee
 from ..algorithms.registry import Method
 from ..errors import CoterieError
 from ..facts.result import GuaranteeFacts, ResultFacts
-from .bound import Bound, Records, bound, finite
+from ..measures.standard_units import finite
+from .bound import Bound, Records, bound
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from typing import Any
@@ -66,6 +66,17 @@ class VerdictFacts:
         value = self()[key]
         warn(f'["{key}"] is deprecated: use .{key}.', DeprecationWarning, stacklevel=2)
         return value
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self())
+
+    def keys(self) -> Iterator[str]:
+        """The keys that the dictionary had."""
+        return iter(self)
+
+    def get(self, key: str, default: Any = None) -> Any:
+        """The value of a key, or the default."""
+        return self[key] if key in set(self) else default
 
 
 @dataclass(frozen=True)
