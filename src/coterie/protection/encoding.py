@@ -20,8 +20,9 @@ Ints = NDArray[np.int64]
 MOST_VALUES = 4e8  # of the matrix: 3 GB
 _TINY = np.finfo(float).tiny  # in place of 0 as the number of records of a group that has none
 _AT_ONCE = 2**14  # records whose codes are made together, so that they stay in the cache
-# With more categories, codes of 128 columns stand for them. There, mdav takes a third of the time that it takes with
-# 500 indicators, and the loss of mdav, mdav* and auto grew by 0.4 to 3 % of itself (uniform, Zipf, correlated).
+# With more categories, codes of 128 columns stand for them. Measured with 20,000 records, 3 numbers and 500 or 1,000
+# categories (uniform, Zipf, correlated with the numbers): mdav takes 0.8 s in place of 3.3 or 7.6, auto 5 or 6 s in
+# place of 9 or 17; the loss changes by -5 to +4 % of itself for mdav, by -1 to +3 % for auto.
 MOST_INDICATORS = 256
 
 
