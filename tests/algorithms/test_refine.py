@@ -238,6 +238,30 @@ def test_neighbours_are_mostly_the_nearest(kind):
     assert right >= 0.9 * len(X) / 100
 
 
+def indicators(n, categories, seed):
+    """Two numbers, and as many columns as categories, of which a record has one: most are equal among neighbours."""
+    rng = np.random.default_rng(seed)
+    return np.hstack([rng.normal(size=(n, 2)), np.sqrt(0.5) * np.eye(categories)[rng.integers(0, categories, n)]])
+
+
+def test_neighbours_where_most_columns_are_equal():
+    X = indicators(600, 60, 0)
+    X = np.ascontiguousarray(X[close_together(X, np.arange(len(X)))])
+    near = near_records(X, Reach(5, 32, 48))  # so many blocks that all are looked at
+    d2 = ((X[:, None] - X[None]) ** 2).sum(axis=2)
+    np.fill_diagonal(d2, np.inf)
+    np.testing.assert_allclose(np.take_along_axis(d2, near.astype(int), axis=1), np.sort(d2, axis=1)[:, :5])
+
+
+@pytest.mark.usefixtures("few_steps")
+def test_columns_that_are_equal_everywhere_change_nothing():
+    X = indicators(200, 20, 1)
+    wide = np.full((200, 2 * X.shape[1]), 0.3)
+    wide[:, ::2] = X
+    start = mdav(X, 3)
+    np.testing.assert_array_equal(refined(wide, start, 3).labels, refined(X, start, 3).labels)
+
+
 def test_few_records_have_all_others_as_neighbours():
     near = near_records(table("normal", 9, 2, 0), Reach(12, 32, 48))
     assert all(set(row) == set(range(9)) - {i} for i, row in enumerate(near))

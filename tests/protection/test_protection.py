@@ -13,8 +13,15 @@ from hypothesis import strategies as st
 
 import reference
 from coterie.errors import PromiseError
+from coterie.protection.category_codes import MOST_CATEGORIES, WIDTH, category_codes, farthest
 from coterie.protection.centres import centre_of_groups, medoids
-from coterie.protection.encoding import encode_columns
+from coterie.protection.encoding import (
+    MOST_INDICATORS,
+    encode_columns,
+    nominal_sse,
+    nominal_sst,
+    sse_of_groups,
+)
 from coterie.protection.missing import blanked, patterns_of, plan_blanking
 from coterie.protection.noise import decimals_of
 from coterie.protection.strata import merge_small, merge_small_strata, refuse_small, sparse_sums, strata_of
@@ -47,6 +54,93 @@ def test_numbers_are_standardized_over_what_is_there():
     np.testing.assert_allclose(X[:, 0], [-1, 1, 0])
     np.testing.assert_allclose(X[:, 1], np.array([-1, 1, 0]) * np.sqrt(1.5))
     assert not encode_columns([column([None, None])]).any()
+
+
+def many(m, n, seed=0, gaps=0.1):
+    """A nominal column of m categories, of which not all need occur."""
+    rng = np.random.default_rng(seed)
+    numbers = np.where(rng.random(n) < gaps, NAN, rng.integers(0, m, n))
+    return Column("x", "nominal", numbers, tuple(f"c{i:05d}" for i in range(m)))
+
+
+def test_categories_that_nobody_has_take_no_column():
+    nominal, number = many(200, 40), column(np.arange(40.0))
+    whole, used = encode_columns([number, nominal]), encode_columns([number, nominal], only_used=True)
+    assert used.shape[1] == 1 + len(set(nominal.numbers[~nominal.missing])) < whole.shape[1] == 201
+    np.testing.assert_array_equal(used, whole[:, whole.any(axis=0)])
+    assert encode_columns([column([None, None], "nominal", "abc")], only_used=True).tolist() == [[0], [0]]
+
+
+def test_up_to_some_categories_each_has_an_indicator():
+    few, more = many(MOST_INDICATORS, 50), many(MOST_INDICATORS + 1, 50)
+    assert encode_columns([few]).shape == (50, MOST_INDICATORS)
+    assert encode_columns([more]).shape == (50, WIDTH)
+    exact = encode_columns([more], exact=True)
+    expected = np.zeros((50, MOST_INDICATORS + 1))
+    for i, category in enumerate(more.numbers):
+        if not np.isnan(category):
+            expected[i, int(category)] = np.sqrt(0.5)
+    np.testing.assert_array_equal(exact, expected)
+
+
+def test_codes_of_many_categories_are_about_as_far_apart_as_indicators():
+    nominal = many(5000, 400)
+    X = encode_columns([nominal])
+    d2 = np.square(X[:, None] - X[None]).sum(axis=2)
+    same = nominal.numbers[:, None] == nominal.numbers[None]
+    there = ~nominal.missing
+    assert set(d2[same]) == {0.0}
+    assert set(d2[there][:, there][~same[there][:, there]]) == {0.875, 1.0, 1.125}
+    assert set(d2[there][:, ~there].ravel()) == {0.5}
+    part = Column("x", "nominal", nominal.numbers[100:200], nominal.categories)
+    np.testing.assert_array_equal(encode_columns([part]), X[100:200])
+
+
+@pytest.mark.parametrize(("digits", "weights"), [(1, {64}), (2, {56, 64, 72}), (3, {48, 56, 64, 72, 80})])
+def test_weights_of_all_codes(digits, weights):
+    """The codes are closed under addition, so the weights of all are the distances of any two."""
+    found = set()
+    for start in range(0, WIDTH**digits, WIDTH**2):
+        block = category_codes(np.arange(max(1, start), min(WIDTH**digits, start + WIDTH**2)))
+        found |= set(np.count_nonzero(block < 0, axis=1).tolist())
+    assert found == weights
+    rng = np.random.default_rng(digits)
+    i, j = rng.integers(0, WIDTH**digits, (2, 2000))
+    apart = np.count_nonzero(category_codes(i) != category_codes(j), axis=1)
+    assert set(apart[i != j]) <= weights
+    assert not apart[i == j].any()
+    assert farthest(WIDTH**digits) == 2 * max(weights) / WIDTH
+
+
+def test_codes_of_very_many_categories_differ():
+    i = np.random.default_rng(0).integers(0, MOST_CATEGORIES, 500)
+    codes = category_codes(np.append(i, MOST_CATEGORIES - 1))
+    apart = np.square(codes[:, None] - codes[None]).sum(axis=2)
+    assert apart[~np.eye(501, dtype=bool)].min() >= 0.5
+    assert apart.max() <= farthest(MOST_CATEGORIES)
+    assert np.square(codes).sum(axis=1).tolist() == [0.5] * 501
+
+
+@given(
+    st.integers(1, 5),
+    st.lists(st.tuples(st.integers(-1, 4), st.integers(0, 3), st.integers(1, 4)), min_size=1, max_size=20),
+)
+def test_sse_from_counts_of_categories(m, rows):
+    categories, labels, weights = np.array(rows).T
+    categories = np.minimum(categories, m - 1)
+    nominal = Column("x", "nominal", np.where(categories < 0, NAN, categories), tuple("abcde"[:m]))
+    number = column(weights * labels - 1.0)
+    X, Z = encode_columns([nominal]).tolist(), encode_columns([nominal, number]).tolist()
+    ones, weighted = nominal_sse(categories, labels, m), nominal_sse(categories, labels, m, weights.astype(float))
+    both = sse_of_groups([nominal, number], labels)
+    for g in range(labels.max() + 1):
+        own = np.flatnonzero(labels == g).tolist()
+        repeated = np.repeat(own, weights[own]).tolist()
+        assert ones[g] == pytest.approx(reference.sse(X, own) if own else 0.0, abs=1e-12)
+        assert weighted[g] == pytest.approx(reference.sse(X, repeated) if own else 0.0, abs=1e-12)
+        assert both[g] == pytest.approx(reference.sse(Z, own) if own else 0.0, abs=1e-12)
+    counts = np.bincount(categories + 1, minlength=m + 1)
+    assert nominal_sst(counts[1:], counts[0]) == pytest.approx(reference.sse(X, range(len(X))), abs=1e-12)
 
 
 values = st.one_of(st.none(), st.integers(-5, 5))

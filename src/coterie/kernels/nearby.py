@@ -77,27 +77,37 @@ def nearest_boxes(low: Floats, high: Floats, regions: Small, first: int, near: S
 
 @kernel
 def nearest_records(columns: Floats, low: Floats, high: Floats, blocks: Small, first: int, near: Small) -> None:
-    """near[i]: records near to record first + i, nearest first, from the blocks listed for its own; not itself."""
+    """near[i]: records near to record first + i, nearest first, from the blocks listed for its own; not itself.
+
+    A column in which all records of a block are as x, as the indicators of most categories are, adds nothing and is
+    left out.
+    """
     p, n = columns.shape
     d2, best_d2 = np.empty(SIZE), np.empty(near.shape[1])
+    low, high = low.T.copy(), high.T.copy()  # box by box
+    q, differs = np.empty(p), np.empty(p, np.int64)
     for x in range(first, first + near.shape[0]):
         row = near[x - first]
         row[:] = -1
         best_d2[:] = np.inf
+        for j in range(p):
+            q[j] = columns[j, x]
         for b in blocks[x // SIZE]:
             if b < 0:
                 break
-            below = 0.0
+            below, used = 0.0, 0
             for j in range(p):
-                gap = max(max(low[j, b] - columns[j, x], columns[j, x] - high[j, b]), 0.0)
+                gap = max(max(low[b, j] - q[j], q[j] - high[b, j]), 0.0)
                 below += gap * gap
+                differs[used] = j
+                used += (low[b, j] != q[j]) | (high[b, j] != q[j])
             if below >= best_d2[-1]:
                 continue
             start = b * SIZE
             w = min(SIZE, n - start)
             d2[:] = 0.0
-            for j in range(p):
-                column, value = columns[j, start:], columns[j, x]
+            for j in differs[:used]:
+                column, value = columns[j, start:], q[j]
                 for i in range(w):
                     step = column[i] - value
                     d2[i] += step * step

@@ -44,7 +44,7 @@ class Pool(NamedTuple):
     """Room for the groups that are rebuilt together: at most m records, h groups."""
 
     record: Ints  # (m,)
-    columns: Floats  # (p, m): the records, column by column
+    columns: Floats  # (p, m): the records, column by column: only those in which they differ
     D: Floats  # (m, m): squared distances
     group: Ints  # (m,): from 0 on
     R: Floats  # (h, m): the sum of D between a record and a group
@@ -119,23 +119,35 @@ def _gather(part: Partition, pool: Pool, x: int, wanted: int, state: Words) -> i
 
 @kernel
 def _measure(part: Partition, pool: Pool, c: int) -> int:
-    """Fill the pool with the records of its c groups and their distances; give how many records."""
+    """Fill the pool with the records of its c groups and their distances; give how many records.
+
+    A column in which all of them are equal, as the indicators of most categories are, adds nothing and is left out.
+    """
     X, member, size, record, columns = part.X, part.member, part.size, pool.record, pool.columns
+    p = X.shape[1]
+    varies = np.zeros(p, np.bool_)
+    first = X[member[pool.old[0], 0]]
     m = 0
     for j in range(c):
         g = pool.old[j]
         for i in range(size[g]):
-            x = member[g, i]
-            record[m] = x
+            record[m] = member[g, i]
             pool.group[m] = j
-            for h in range(X.shape[1]):
-                columns[h, m] = X[x, h]
+            row = X[record[m]]
+            for h in range(p):
+                varies[h] |= row[h] != first[h]
             m += 1
+    used = 0
+    for h in range(p):
+        if varies[h]:
+            for a in range(m):
+                columns[used, a] = X[record[a], h]
+            used += 1
     for a in range(m):  # both halves: a whole row at a time runs in SIMD
         row = pool.D[a]
         for b in range(m):
             row[b] = 0.0
-        for h in range(X.shape[1]):
+        for h in range(used):
             column, value = columns[h], columns[h, a]
             for b in range(m):
                 step = column[b] - value
