@@ -162,7 +162,7 @@ def test_gaps(people):
         protect(table, recipe())
     filled = protect(table, recipe(missing="group")).data
     assert sum(filled.column(n).null_count for n in ("age", "town", "income")) == 0
-    with pytest.raises(PromiseError, match="same gaps"):
+    with pytest.raises(PromiseError, match="Every pattern of missing values needs at least k"):
         protect(table, recipe(missing="own-value"))
     own = protect(table, recipe(missing={"policy": "own-value", "small": "merge"}, shuffle=False))
     names = ["age", "town", "income"]

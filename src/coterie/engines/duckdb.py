@@ -26,6 +26,7 @@ _BATCH = 1 << 18
 LEAST = 256 << 20  # what Python, its libraries and compiled code take, and some
 _FOR_DUCKDB = 0.25  # of the memory beyond that
 _FOR_ROWS = 0.3
+_NOWHERE = "\ue000 no such text \ue000"  # DuckDB must be told a text that means missing
 
 
 class DuckDBEngine:
@@ -65,7 +66,11 @@ class DuckDBEngine:
         self.names, self.reading, self.rows = tuple(names), reading, rows
         self._path, self._memory, self._sha256 = path, memory, sha256
         self._table = _tables(path, format, self.names, int(_FOR_DUCKDB * (memory - LEAST)))
-        self.records = self._table.count()
+        try:
+            self.records = self._table.count()
+        except BaseException:
+            self.close()
+            raise
 
     def close(self) -> None:
         """Close the file."""
@@ -232,7 +237,7 @@ def _scan(path: str, form: Format, columns: int) -> str:
     d = form.details
     types = ", ".join(f"'f{j}': 'VARCHAR'" for j in range(columns))
     # of several texts that mean missing, a column that is kept must keep which of them it has
-    missing = "[" + ", ".join(_text(m) for m in (d["missing"] if len(d["missing"]) == 1 else [])) + "]"
+    missing = "[" + _text(d["missing"][0] if len(d["missing"]) == 1 else _NOWHERE) + "]"
     quote = _text(d["quote"] or "")
     return f"""read_csv({_text(path)}, auto_detect = false, columns = {{{types}}}, header = {str(d["header"]).lower()},
         delim = {_text(d["delimiter"])}, quote = {quote}, escape = {quote}, comment = '', skip = 0, nullstr = {missing},

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import CoterieError
-from ..microaggregation.matrix import standardized
 from ..tables.columns import Column
 from .category_codes import WIDTH, category_codes
 from .scales import Scale
@@ -18,7 +17,6 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 MOST_VALUES = 4e8  # of the matrix: 3 GB
-_TINY = np.finfo(float).tiny  # in place of 0 as the number of records of a group that has none
 _AT_ONCE = 2**14  # records whose codes are made together, so that they stay in the cache
 # With more categories, codes of 128 columns stand for them. Measured with 20,000 records, 3 numbers and 500 or 1,000
 # categories (uniform, Zipf, correlated with the numbers): mdav takes 0.8 s in place of 3.3 or 7.6, auto 5 or 6 s in
@@ -28,7 +26,7 @@ MOST_INDICATORS = 256
 
 def encode_columns(
     columns: Sequence[Column],
-    scales: Mapping[str, Scale] | None = None,
+    scales: Mapping[str, Scale],
     *,
     exact: bool = False,
     only_used: bool = False,
@@ -43,8 +41,8 @@ def encode_columns(
     Parameters
     ----------
     columns : sequence of Column
-    scales : mapping, optional
-        What to standardize by, where these columns are a part of a table.
+    scales : mapping
+        What to standardize by: the scales of the whole table, of which these records may be a part.
     exact : bool
         Whether every category gets its indicator, however many there are: for bounds, and for strata that are merged.
     only_used : bool
@@ -62,7 +60,7 @@ def encode_columns(
     for column, plan in zip(columns, plans, strict=True):
         block = out[:, at : at + plan.width]
         if plan.kind == "number":
-            block[:, 0] = _numbers(column, None if scales is None else scales.get(column.name))
+            block[:, 0] = scales[column.name].scaled(column.numbers)
         else:
             _fill_categories(column, plan, block)
         at += plan.width
@@ -96,15 +94,6 @@ def category_numbers(column: Column) -> Ints:
     return np.where(column.missing, -1, column.numbers).astype(np.int64)
 
 
-def _numbers(column: Column, scale: Scale | None) -> Floats:
-    if scale is not None:
-        return scale.scaled(column.numbers)
-    out, there = np.zeros(len(column.numbers)), ~column.missing
-    if there.any():
-        out[there] = standardized(column.numbers[there])
-    return out
-
-
 def _fill_categories(column: Column, plan: _Plan, out: Floats) -> None:
     if plan.kind == "flag":
         out[:, 0] = np.where(column.missing, 0.5, column.numbers)
@@ -117,65 +106,3 @@ def _fill_categories(column: Column, plan: _Plan, out: Floats) -> None:
             out[there[a : a + _AT_ONCE]] = category_codes(categories[a : a + _AT_ONCE])
     elif plan.place is not None:
         out[there, plan.place[categories]] = np.sqrt(0.5)
-
-
-def nominal_sse(categories: Ints, labels: Ints, m: int, weights: Floats | None = None) -> Floats:
-    """The SSE of each group in a nominal or boolean column of m categories, by true indicators, however many.
-
-    `categories` are -1 where missing. The groups are numbered by `labels` from 0 on. With category c in n_c of a
-    group's n records, it is (sum of n_c - sum of n_c² / n) / 2: indicators times 1/sqrt(2) have the squared length 1/2,
-    and missing values are at 0. With weights, these are sums of weights.
-    """
-    groups = int(labels.max()) + 1
-    w = np.ones(len(labels)) if weights is None else weights
-    there = categories >= 0
-    if m <= 2:  # a single indicator, 1/2 where missing
-        return _numeric_sse(np.where(there, categories, 0.5), labels, w)
-    key, which = np.unique(labels[there] * m + categories[there], return_inverse=True)
-    often = _sums(which.reshape(-1), w[there], len(key))
-    squares = _sums(key // m, often * often, groups) / np.maximum(_sums(labels, w, groups), _TINY)
-    return np.maximum(0.5 * (_sums(key // m, often, groups) - squares), 0.0)
-
-
-def _numeric_sse(x: Floats, labels: Ints, w: Floats) -> Floats:
-    groups = int(labels.max()) + 1
-    total = np.maximum(_sums(labels, w, groups), _TINY)
-    mean = _sums(labels, w * x, groups) / total
-    mean += _sums(labels, w * (x - mean[labels]), groups) / total
-    return _sums(labels, w * np.square(x - mean[labels]), groups)
-
-
-def _sums(which: Ints, values: Floats, groups: int) -> Floats:
-    return np.bincount(which, values, groups).astype(np.float64)
-
-
-def sse_of_groups(
-    columns: Sequence[Column], labels: Ints, scales: Mapping[str, Scale] | None = None, weights: Floats | None = None
-) -> Floats:
-    """The SSE of each group in the exact encoding of these columns, which is never held as a whole."""
-    w = np.ones(len(labels)) if weights is None else weights
-    out = np.zeros(int(labels.max()) + 1)
-    for column in columns:
-        if column.is_ordered:
-            out += _numeric_sse(_numbers(column, None if scales is None else scales.get(column.name)), labels, w)
-        else:
-            out += nominal_sse(category_numbers(column), labels, len(column.categories), w)
-    return out
-
-
-def nominal_sst(counts: Floats | Ints, missing: float = 0) -> float:
-    """The sum of squares about the mean of all in a nominal or boolean column, from how often each category occurs."""
-    categories = np.arange(-1, len(counts))
-    often = np.concatenate([[missing], counts]).astype(float)
-    here = often > 0
-    if not here.any():
-        return 0.0
-    everyone = np.zeros(int(here.sum()), np.int64)
-    return float(nominal_sse(categories[here], everyone, len(counts), often[here])[0])
-
-
-def cut_columns(columns: Sequence[Column], scales: Mapping[str, Scale]) -> tuple[Floats, Floats]:
-    """The columns at which blocks are cut, numeric and integer ones, scaled and as they are; gaps are in the middle."""
-    numbers = [c for c in columns if c.kind in ("numeric", "integer")]
-    scaled = np.column_stack([scales[c.name].scaled(c.numbers) for c in numbers])
-    return scaled, np.column_stack([scales[c.name].filled(c.numbers) for c in numbers])

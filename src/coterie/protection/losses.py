@@ -11,10 +11,13 @@ from numpy.typing import NDArray
 from ..measures.loss import percent
 from ..tables.columns import Column
 from .centroids import encoded, is_counted
+from .encoding import category_numbers
 from .scales import Scale
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+
+_TINY = np.finfo(float).tiny  # in place of 0 as the number of records of a group that has none
 
 
 @dataclass
@@ -63,26 +66,60 @@ def part_loss(columns: Sequence[Column], scales: Mapping[str, Scale], labels: In
 
 
 def _spread(columns: Sequence[Column], scales: Mapping[str, Scale], labels: Ints, w: Floats) -> Spread:
-    out = Spread(weight=float(w.sum()))
-    size = np.bincount(labels, w).astype(np.float64)
+    out = Spread(sse=float(sse_of_groups(columns, labels, scales, w).sum()), weight=float(w.sum()))
     for column in columns:
-        if is_counted(column):
-            _add_counted(out, column, labels, w, size)
-            continue
-        z = encoded(column, scales)
-        mean = np.bincount(labels, w * z) / size
-        out.sse += float((w * np.square(z - mean[labels])).sum())
-        out.squares += float((w * np.square(z)).sum())
-        out.totals[column.name] = np.array([(w * z).sum()])
+        if is_counted(column):  # an indicator of sqrt(1/2) for each category, by counts alone
+            codes = category_numbers(column)
+            there = codes >= 0
+            out.squares += 0.5 * float(w[there].sum())
+            often = np.bincount(codes[there], w[there], len(column.categories))
+            out.totals[column.name] = np.sqrt(0.5) * often
+        else:
+            z = encoded(column, scales)
+            out.squares += float((w * np.square(z)).sum())
+            out.totals[column.name] = np.array([(w * z).sum()])
     return out
 
 
-def _add_counted(out: Spread, column: Column, labels: Ints, w: Floats, size: Floats) -> None:
-    """A nominal column: an indicator of sqrt(1/2) for each category, by counts alone."""
-    there, m = ~column.missing, len(column.categories)
-    codes, groups, own = column.numbers[there].astype(np.int64), labels[there], w[there]
-    pairs, where = np.unique(groups * m + codes, return_inverse=True)
-    often = np.bincount(where.reshape(-1), own, len(pairs))
-    out.sse += 0.5 * float(own.sum() - (np.square(often) / size[pairs // m]).sum())
-    out.squares += 0.5 * float(own.sum())
-    out.totals[column.name] = np.sqrt(0.5) * np.bincount(codes, own, m)
+def nominal_sse(categories: Ints, labels: Ints, m: int, weights: Floats | None = None) -> Floats:
+    """The SSE of each group in a nominal or boolean column of m categories, by true indicators, however many.
+
+    `categories` are -1 where missing. The groups are numbered by `labels` from 0 on. With category c in n_c of a
+    group's n records, it is (sum of n_c - sum of n_c² / n) / 2: indicators times 1/sqrt(2) have the squared length 1/2,
+    and missing values are at 0. With weights, these are sums of weights.
+    """
+    groups = int(labels.max()) + 1
+    w = np.ones(len(labels)) if weights is None else weights
+    there = categories >= 0
+    if m <= 2:  # a single indicator, 1/2 where missing
+        return _numeric_sse(np.where(there, categories, 0.5), labels, w)
+    key, which = np.unique(labels[there] * m + categories[there], return_inverse=True)
+    often = _sums(which.reshape(-1), w[there], len(key))
+    squares = _sums(key // m, often * often, groups) / np.maximum(_sums(labels, w, groups), _TINY)
+    return np.maximum(0.5 * (_sums(key // m, often, groups) - squares), 0.0)
+
+
+def _numeric_sse(x: Floats, labels: Ints, w: Floats) -> Floats:
+    groups = int(labels.max()) + 1
+    total = np.maximum(_sums(labels, w, groups), _TINY)
+    mean = _sums(labels, w * x, groups) / total
+    mean += _sums(labels, w * (x - mean[labels]), groups) / total
+    return _sums(labels, w * np.square(x - mean[labels]), groups)
+
+
+def _sums(which: Ints, values: Floats, groups: int) -> Floats:
+    return np.bincount(which, values, groups).astype(np.float64)
+
+
+def sse_of_groups(
+    columns: Sequence[Column], labels: Ints, scales: Mapping[str, Scale], weights: Floats | None = None
+) -> Floats:
+    """The SSE of each group in the exact encoding of these columns, which is never held as a whole."""
+    w = np.ones(len(labels)) if weights is None else weights
+    out = np.zeros(int(labels.max()) + 1)
+    for column in columns:
+        if column.is_ordered:
+            out += _numeric_sse(scales[column.name].scaled(column.numbers), labels, w)
+        else:
+            out += nominal_sse(category_numbers(column), labels, len(column.categories), w)
+    return out

@@ -8,7 +8,6 @@ records each has (`plan_blanking`); the values only decide which records one len
 from __future__ import annotations
 
 import heapq
-from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -17,16 +16,6 @@ from numpy.typing import NDArray
 Flags = NDArray[np.bool_]
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-
-
-def patterns_of(missing: Flags) -> Ints:
-    """The pattern of gaps of each record, numbered from 0 on, present before missing, column by column."""
-    if missing.shape[1] == 0:
-        return np.zeros(len(missing), np.int64)
-    keys = _words(missing)
-    if keys.shape[1] == 1:
-        return np.unique(keys[:, 0], return_inverse=True)[1].reshape(-1).astype(np.int64)
-    return np.unique(keys, axis=0, return_inverse=True)[1].reshape(-1).astype(np.int64)
 
 
 class Move(NamedTuple):
@@ -155,50 +144,3 @@ def _words(patterns: Flags) -> NDArray[np.uint64]:
     octets = np.zeros((m, 8 * max(-(-p // 64), 1)), np.uint8)
     octets[:, : -(-p // 8)] = np.packbits(patterns, axis=1)
     return octets.view(">u8").astype(np.uint64)
-
-
-def apply_blanking(plan: Blanking, rows: Sequence[Ints], X: Floats) -> list[Ints]:
-    """The records of every pattern of a plan once its moves are made, in ascending order.
-
-    `rows` are those of each pattern that the plan was made for, as rows of X, in ascending order.
-    """
-    held = [[part] for part in rows] + [[] for _ in range(len(plan.patterns) - len(rows))]
-    for move in plan.moves:
-        own, its = held[move.small], held[move.lender]
-        lent: list[Ints] = []
-        if move.divides:
-            lent, its = _divided(X, _joined(own), _joined(its), move.lent)
-        elif move.kept == 0:
-            lent, its = its, []
-        held[move.small], held[move.lender] = [], its
-        held[move.union] = held[move.union] + own + lent
-    return [_joined(parts) for parts in held]
-
-
-def _joined(parts: list[Ints]) -> Ints:
-    if len(parts) == 1:
-        return parts[0]
-    return np.sort(np.concatenate([np.empty(0, np.int64), *parts]))
-
-
-def _divided(X: Floats, rows: Ints, others: Ints, lent: int) -> tuple[list[Ints], list[Ints]]:
-    """The others that are lent, nearest to the mean of the rows, and those that are kept; ties go to the lowest row."""
-    distance = np.square(X[others] - X[rows].mean(axis=0)).sum(axis=1)
-    farthest = np.partition(distance, lent - 1)[lent - 1]
-    chosen = distance < farthest
-    as_far = np.flatnonzero(distance == farthest)
-    chosen[as_far[: lent - np.count_nonzero(chosen)]] = True
-    return [others[chosen]], [others[~chosen]]
-
-
-def blanked(missing: Flags, X: Floats, k: int) -> Flags:
-    """Which cells are missing once every pattern of gaps has at least k records (there are at least k in all)."""
-    pattern = patterns_of(missing)
-    order = np.argsort(pattern, kind="stable")
-    sizes = np.bincount(pattern)
-    rows = np.split(order, np.cumsum(sizes)[:-1])
-    plan = plan_blanking(missing[[part[0] for part in rows]], sizes, k)
-    out = np.empty_like(missing)
-    for gaps, members in zip(plan.patterns, apply_blanking(plan, rows, X), strict=True):
-        out[members] = gaps
-    return out

@@ -29,7 +29,7 @@ class ProvenPart(NamedTuple):
 
 def prove(columns: Sequence[Column], scales: Mapping[str, Scale], k: int, labels: Ints, effort: str) -> ProvenPart:
     """A lower bound for a part whose records are in these groups."""
-    X = encode_columns(columns, scales)
+    X = encode_columns(columns, scales, exact=True, only_used=True)  # codes would bound another loss
     proven = lower_bound(np.ascontiguousarray(X), k, effort=effort, labels=labels, limits=Limits(None))
     return ProvenPart(proven.sse, proven.kind)
 

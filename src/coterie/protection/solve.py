@@ -63,7 +63,7 @@ def solve(records: Records, part: Part, division: Division, plan: Plan) -> Solve
     recipe, whole, component = plan.recipe, plan.whole, division.component
     assert recipe.seed is not None
     columns = masked(records, part, division)
-    X = encode_columns(columns, whole.scales)
+    X = encode_columns(columns, whole.scales, only_used=True)
     confidential = [records.column(name) for name in recipe.of_role("confidential")]
     watch = watch_part(plan.references, [records.column(r.name) for r in plan.references]) if plan.references else None
     number = () if part.number is None else (part.number,)

@@ -111,7 +111,7 @@ def _finish(release: Release, written: Written, progress: bool) -> None:
     # what is said from now on is said of the file that was written, and of the check of its bytes
     release.__dict__["facts"] = facts
     write_private(stage / "recipe.toml", release.recipe.dumps())
-    write_private(stage / "verify.json", as_json(release.verdict.facts()))
+    write_private(stage / "verify.json", as_json(document(release.verdict.facts)))
     _write_reports(stage, facts)
     write_private(stage / "manifest.json", sealed(_manifest(release, written, facts)))
 

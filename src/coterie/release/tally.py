@@ -127,7 +127,8 @@ class Tally:
     def add_released(self, records: Records, after: Mapping[str, Column], groupings: Sequence[Grouping]) -> None:
         """Take in some released records."""
         self.records += len(records)
-        for name, column in after.items():
+        for name in (*self.plan.recipe.quasi, *self.plan.recipe.of_role("confidential")):
+            column = after[name] if name in after else records.column(name)
             self.missing_after[name] += int(np.count_nonzero(column.missing))
         last = len(groupings) - 1
         exposed = np.zeros(len(records), bool)
