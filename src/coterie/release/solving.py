@@ -75,7 +75,7 @@ def _solved(chunk: Chunk, plan: Plan, division: Division, tally: Tally) -> Itera
     rows = dict(in_parts(chunk.part, chunk.parts))
     for name in needed_columns(plan.recipe):
         chunk.records.typed(name)  # read once, before threads ask for it
-    pair = division.neighbours
+    pair = division.neighbours if tally.measures_borders else None
     probe = pair if pair is not None and pair[0] in chunk.parts and pair[1] in chunk.parts else None
 
     def one(number: int) -> Solved:

@@ -92,6 +92,8 @@ class Tally:
     def __init__(self, plan: Plan, all_there: bool) -> None:
         self.plan, self.records = plan, 0
         self.share = 1.0 if all_there else min(1.0, MEASURED / max(1, plan.divided.keys.total()))
+        # what blocks lose is measured where it is cheap, and where guards inside them may lose more than the whole
+        self.measures_borders = all_there or bool(plan.references)
         self.missing_after: Counter[str] = Counter()
         self.exposed = 0  # records in groups of any division in which a confidential column has one value at most
         self._sums = [_Sums() for _ in plan.divisions]

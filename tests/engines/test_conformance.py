@@ -1,0 +1,252 @@
+"""Every engine gives the same released values, for every feature of a recipe. A new engine joins by its name."""
+
+from __future__ import annotations
+
+import functools
+import os
+import pickle
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from coterie.engines import ENGINES
+from coterie.engines.memory import MemoryEngine
+from coterie.errors import CoterieError
+from coterie.protection.plan import make_plan, needed_columns
+from coterie.protection.solve import solve
+from coterie.protection.survey import Survey
+from coterie.recipe import Recipe
+from coterie.release.bundle import make_in_parts
+from coterie.release.flow import planned, protect
+from coterie.release.source import open_source, rules_of
+
+OTHERS = [engine for engine in ENGINES if engine != "memory"]
+QUASI = {
+    "age": {"kind": "integer"},
+    "income": {"kind": "numeric"},
+    "region": {"kind": "nominal"},
+    "sex": {"kind": "nominal"},
+    "school": {"kind": "ordinal", "order": ["low", "mid", "high"]},
+    "smokes": {"kind": "boolean"},
+}
+
+
+@functools.cache
+def people(n=260, gaps=False, seed=3):
+    rng = np.random.default_rng(seed)
+    columns = {
+        "id": pa.array([f"{i:05d}" for i in range(n)]),
+        "age": pa.array(rng.integers(18, 60, n)),
+        "income": pa.array(np.round(rng.lognormal(10, 1, n), 2)),
+        "region": pa.array(rng.choice(["north", "south", "east", "west"], n, p=[0.4, 0.4, 0.19, 0.01]).tolist()),
+        "sex": pa.array(rng.choice(["f", "m", "x"], n, p=[0.5, 0.45, 0.05]).tolist()),
+        "school": pa.array(rng.choice(["low", "mid", "high"], n).tolist()),
+        "smokes": pa.array(rng.choice(["yes", "no"], n).tolist()),
+        "illness": pa.array(rng.choice(["a", "b", "c", "d"], n).tolist()),
+        "pay": pa.array(np.round(rng.normal(50, 10, n))),
+        "weight": pa.array(rng.uniform(0.5, 2.0, n)),
+        "note": pa.array([f"n{i}" for i in range(n)]),
+    }
+    for name in ("age", "income", "sex", "smokes") if gaps else ():
+        missing = rng.random(n) < 0.08
+        values = [None if gone else v for gone, v in zip(missing.tolist(), columns[name].to_pylist(), strict=True)]
+        columns[name] = pa.array(values, columns[name].type)
+    return pa.table(columns)
+
+
+def recipe(name="mdav", blocks=40, quasi=tuple(QUASI), illness=None, pay=None, **more):
+    columns = {q: {"role": "quasi", **QUASI[q]} for q in quasi}
+    columns |= {q: "identifier" for q in QUASI if q not in quasi}
+    columns["illness"] = {"role": "confidential", "kind": "nominal", **(illness or {})}
+    columns["pay"] = {"role": "confidential", "kind": "numeric", **(pay or {})}
+    columns |= {"id": "identifier", "weight": "other", "note": "other"}
+    method = {"blocks": blocks} if name is None else {"name": name, "blocks": blocks}
+    return Recipe(**{"k": 3, "seed": 11, "method": method, "columns": columns, **more})
+
+
+OWN_VALUE = {"policy": "own-value", "small": "merge"}
+APART = {"a": {"quasi": ["age", "income", "smokes"], "k": 3}, "b": {"quasi": ["region", "sex", "school"], "k": 4}}
+SHARED = {
+    "a": {"quasi": ["age", "income", "smokes"], "k": 3},
+    "b": {"quasi": ["age", "region", "sex", "school"], "k": 4},
+}
+FEATURES = {
+    "plain": {},
+    "auto": {"name": "auto"},
+    "mu-approx, which is random": {"name": "mu-approx"},
+    "strata, merged": {"strata": {"within": ["region", "sex"], "small": "merge"}},
+    "strata, suppressed": {"strata": {"within": ["region"], "small": "suppress"}},
+    "strata of numbers, merged by weight": {"strata": {"within": ["age"], "small": "merge"}, "weights": "weight"},
+    "missing values grouped": {"missing": "group"},
+    "missing values of their own, merged": {"missing": OWN_VALUE},
+    "missing values of their own, suppressed": {"missing": {"policy": "own-value", "small": "suppress"}},
+    "strata and missing values": {"strata": {"within": ["region"], "small": "merge"}, "missing": OWN_VALUE},
+    "l": {"illness": {"l": 2}},
+    "entropy": {"illness": {"entropy": 1.8}},
+    "t of numbers": {"pay": {"t": 0.25}},
+    "t of categories": {"illness": {"t": 0.4}},
+    "k-first": {"name": None, "illness": {"l": 3}, "guard": {"rule": "k-first"}},
+    "t-first": {"name": None, "pay": {"t": 0.2}, "guard": {"rule": "t-first"}},
+    "guards in strata that are suppressed": {
+        "illness": {"l": 2},
+        "pay": {"t": 0.4},
+        "strata": {"within": ["region"], "small": "suppress"},
+    },
+    "noise": {"pay": {"noise": 0.5}, "quasi": ("age", "income")},
+    "regroup": {"guard": {"regroup": True}, "quasi": ("age", "income")},
+    "scenarios apart": {"scenarios": APART},
+    "scenarios apart, noise": {"scenarios": APART, "pay": {"noise": 0.5}},
+    "scenarios apart, missing values": {"scenarios": APART, "missing": OWN_VALUE},
+    "scenarios that share a column": {"scenarios": SHARED},
+    "weights": {"weights": "weight"},
+    "medoids": {"centre": "medoid"},
+    "medoids in merged strata": {"centre": "medoid", "strata": {"within": ["region"], "small": "merge"}},
+    "medoids in merged strata, scenarios apart": {
+        "centre": "medoid",
+        "strata": {"within": ["region"], "small": "merge"},
+        "scenarios": {"a": {"quasi": ["age", "income", "smokes"], "k": 3}, "b": {"quasi": ["sex", "school"], "k": 3}},
+    },
+    "no numbers": {"quasi": ("region", "sex", "smokes")},
+    "only ordered categories": {"quasi": ("school", "sex")},
+    "a bound": {"method": {"name": "mdav", "blocks": 60, "bound": "fast"}},
+    "blocks as small as can be": {"blocks": 6},
+}
+
+
+def has_gaps(more):
+    return "missing" in more
+
+
+def stored(folder, kind, data, row_group=70):
+    path = folder / f"in.{kind}"
+    if kind == "csv":
+        pa.csv.write_csv(data, path)
+    else:
+        pa.parquet.write_table(data, path, row_group_size=row_group)
+    return path
+
+
+def released(path, how, engine, rows=None):
+    """The released records, in the order of a column that is kept, and what is said of the groups."""
+    release = protect(path, how, engine=engine, memory="2GB")
+    if engine == "memory":
+        data = release.data
+    else:
+        pieces = []
+        make_in_parts(release, pieces.append, rows, False)
+        data = pa.concat_tables(pieces)
+    return data.sort_by("note"), release
+
+
+@pytest.mark.parametrize("engine", OTHERS)
+@pytest.mark.parametrize("feature", FEATURES)
+def test_the_same_values_on_every_engine(tmp_path, engine, feature):
+    more = FEATURES[feature]
+    how = recipe(**more)
+    path = stored(tmp_path, "parquet" if len(feature) % 2 else "csv", people(gaps=has_gaps(more)))
+    expected, whole = released(path, how, "memory")
+    assert expected.num_rows > 100
+    for rows in (1, 100, 10_000):
+        data, parts = released(path, how, engine, rows)
+        assert data.equals(expected)
+    assert len(whole._tally.plan.divisions[-1].parts) > 1
+    for one, other in zip(whole.facts.groupings, parts.facts.groupings, strict=True):
+        assert (one.groups, one.sizes, one.constant_records) == (other.groups, other.sizes, other.constant_records)
+        assert one.sse == pytest.approx(other.sse, rel=1e-9)
+        assert one.sst == pytest.approx(other.sst, rel=1e-9)
+    assert whole.facts.output == parts.facts.output
+    kept = [c for c in whole.facts.columns if c.role in ("quasi", "confidential")]
+    assert kept == [c for c in parts.facts.columns if c.role in ("quasi", "confidential")]
+
+
+@pytest.mark.parametrize("engine", OTHERS)
+@pytest.mark.parametrize("feature", ["plain", "strata and missing values", "scenarios apart, noise", "k-first", "l"])
+def test_threads_and_row_groups_change_nothing(tmp_path, monkeypatch, engine, feature):
+    more = FEATURES[feature]
+    data = people(gaps=has_gaps(more))
+    expected, _ = released(stored(tmp_path, "parquet", data, 1000), recipe(**more), "memory")
+    for threads, row_group in ((1, 13), (4, 260)):
+        monkeypatch.setattr(os, "cpu_count", lambda threads=threads: threads)
+        path = stored(tmp_path, "parquet", data, row_group)
+        assert released(path, recipe(**more), engine, 150)[0].equals(expected)
+        assert released(path, recipe(**more), "memory")[0].equals(expected)
+
+
+@pytest.mark.parametrize("engine", OTHERS)
+def test_blocks_are_written_into_the_recipe(tmp_path, engine):
+    how = Recipe(**{k: v for k, v in recipe().as_dict().items() if k != "method"}, method="mdav")
+    path = stored(tmp_path, "parquet", people())
+    release = protect(path, how, engine=engine, memory="2GB")
+    assert release.recipe.method.blocks == "auto"
+    assert released(path, how, engine)[0].equals(released(path, release.recipe, "memory")[0])
+
+
+@pytest.mark.parametrize("engine", OTHERS)
+def test_what_cannot_be_kept_is_refused_alike(tmp_path, engine):
+    path = stored(tmp_path, "parquet", people())
+    for more in (
+        {"strata": ["region"]},
+        {"illness": {"l": 5}},
+        {"pay": {"t": 0.0001}, "strata": {"within": ["sex"], "small": "suppress"}},
+    ):
+        said = []
+        for place in ("memory", engine):
+            with pytest.raises(CoterieError) as caught:
+                released(path, recipe(**more), place)
+            said.append((type(caught.value), str(caught.value)))
+        assert said[0] == said[1]
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+@given(st.data())
+def test_a_survey_does_not_depend_on_pieces_or_their_order(data):
+    """Surveys of pieces, merged in any order, lead to the plan of the whole."""
+    feature = data.draw(st.sampled_from(["plain", "strata and missing values", "t of numbers", "noise", "weights"]))
+    more = FEATURES[feature]
+    table, how = people(gaps=has_gaps(more)), recipe(**more)
+    source = open_source(table)
+    whole = source.engine("memory", rules_of(how))
+    _, expected = planned(whole, how)
+    cuts = sorted(data.draw(st.sets(st.integers(1, table.num_rows - 1), max_size=6)))
+    surveys = []
+    for a, b in zip([0, *cuts], [*cuts, table.num_rows], strict=True):
+        records = next(whole.scan(needed_columns(how))).take(np.arange(a, b))
+        surveys.append(Survey(how, 1))
+        surveys[-1].add(records)
+    merged = Survey(how, 1)
+    for survey in data.draw(st.permutations(surveys)):
+        merged.merge(survey)
+    plan = make_plan(how, merged, whole.scan)
+    assert plan.whole.scales == expected.whole.scales
+    assert plan.whole.steps == expected.whole.steps
+    assert plan.whole.digits == expected.whole.digits
+    for name, often in expected.whole.overall.items():
+        assert plan.whole.categories[name] == expected.whole.categories[name]
+        np.testing.assert_array_equal(plan.whole.overall[name], often)
+    for one, other in zip(plan.divisions, expected.divisions, strict=True):
+        assert one.parts == other.parts
+        assert one.cells.cells == other.cells.cells
+
+
+def test_a_part_can_be_solved_elsewhere():
+    """`solve` knows nothing but the records of a part and the plan, which can be sent."""
+    how = recipe(illness={"l": 2}, strata={"within": ["sex"], "small": "merge"})
+    engine = open_source(people()).engine("memory", rules_of(how))
+    assert isinstance(engine, MemoryEngine)
+    _, plan = planned(engine, how)
+    division = plan.divisions[0]
+    sent = pickle.loads(pickle.dumps(plan))
+    records = next(engine.scan(needed_columns(how)))
+    cell = division.cells.of(records, how)
+    rows = np.flatnonzero(cell == 0)
+    part = division.parts[0]._replace(records=len(rows))
+    here = solve(records.take(rows), part, division, plan)
+    there = solve(records.take(rows), part, sent.divisions[0], sent)
+    np.testing.assert_array_equal(here.labels, there.labels)
+    for name, values in here.centres.items():
+        np.testing.assert_array_equal(values, there.centres[name])
