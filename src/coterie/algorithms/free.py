@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from ..kernels import exact_sum, growth, tiles, tree
 from ..kernels import mdav_loops as mdav
 from ..kernels import scan as few
+from ..kernels.turns import Turn
 from ..progress import done
 
 Floats = NDArray[np.float64]
@@ -109,20 +110,19 @@ class FreeRecords:
     def take_groups_in_turn(self, order: Ints, at: int, k: int, gamma: float, labels: Ints, g: int) -> tuple[int, int]:
         """Take groups g, g + 1, ... around the free ones of order[at], ...; give the next turn and group."""
         until = self._until(k)
-        at, g, left = mdav.groups_in_turn(self.tiles, self.X, order, at, labels, g, k, gamma, self._free, until)
-        self._gone(self._free - left)
-        return at, g
+        turn = mdav.groups_in_turn(self.tiles, self.X, order, labels, Turn(at, g, self._free), k, gamma, until)
+        self._gone(self._free - turn.free)
+        return turn.at, turn.group
 
     def open_or_extend_in_turn(
         self, order: Ints, at: int, k: int, shelf: growth.Shelf, groups: growth.Groups, g: int
     ) -> tuple[int, int]:
         """The same by the rule of MDAV*."""
         until = self._until(k)
-        at, g, left = growth.open_or_extend_in_turn(
-            self.tiles, self.X, order, at, shelf, groups, g, k, self._free, until
-        )
-        self._gone(self._free - left)
-        return at, g
+        turn = Turn(at, g, self._free)
+        turn = growth.open_or_extend_in_turn(self.tiles, self.X, order, shelf, groups, turn, k, until)
+        self._gone(self._free - turn.free)
+        return turn.at, turn.group
 
     def _until(self, least: int) -> int:
         """How many may be free when a kernel comes back: Ctrl-C is heard soon, however long a question takes."""
@@ -155,14 +155,14 @@ class FreeRecords:
         self._full = self._free // 2 if 0.0 < self._opened < 0.05 else 4 * self._free // 5
         starts = levels(len(first) - 1)
         t, nodes = int(starts[1]), int(starts[-1])
-        some = self._order[:: 1 + self._free // 2**16]
+        sample = self._order[:: 1 + self._free // 2**16]
         self.tiles = tiles.Tiles(
             values=np.empty((t, p + 2, tiles.SIZE)),
             record=np.empty((t, tiles.SIZE), np.int64),
             filled=np.empty(t, np.int64),
             box=np.empty((2, p + 2, t)),
             place=np.full(len(self.X), -1),
-            anchor=self.X[some].mean(axis=0) if self._free else np.zeros(p),
+            anchor=self.X[sample].mean(axis=0) if self._free else np.zeros(p),
             centre=np.empty((p, t)),
             shadow=np.zeros((t, p, tiles.SIZE), np.float32),
             scale=self._scale,
@@ -246,9 +246,10 @@ class FewRecords:
     def take_groups_in_turn(self, order: Ints, at: int, k: int, gamma: float, labels: Ints, g: int) -> tuple[int, int]:
         """Take groups g, g + 1, ... around the free ones of order[at], ...; give the next turn and group."""
         before = len(self)
-        at, g = few.groups_in_turn(self.few, self.X, order, at, labels, g, k, gamma, self._until(k))
+        turn = Turn(at, g, before)
+        turn = few.groups_in_turn(self.few, self.X, order, labels, turn, k, gamma, self._until(k))
         done(before - len(self))
-        return at, g
+        return turn.at, turn.group
 
     def open_or_extend_in_turn(self, order: Ints, at: int, k: int, labels: Ints, groups: few.Centroids) -> int:
         """The same by the rule of MDAV*; give the next turn."""

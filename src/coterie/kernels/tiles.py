@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from . import exact_sum
 from ._jit import kernel
-from .tree import FAN, GRAIN, NOBODY, SLACK, STATE, begin, bound_near, next_tiles
+from .tree import FAN, GRAIN, NOBODY, SLACK, STATE, Tree, begin, bound_near, next_tiles
 
 SIZE = 64
 _BLUR = 2.0**-23
@@ -286,6 +286,22 @@ def _exactly(values: Floats, t: int, i: int, q: Floats) -> float:
 
 
 @kernel
+def tree_over(tiles: Tiles) -> Tree:
+    """The tree over the tiles, for a search."""
+    return Tree(
+        tiles.box,
+        tiles.upper,
+        tiles.centre,
+        tiles.lowest,
+        tiles.starts,
+        tiles.levels,
+        tiles.bound,
+        tiles.away,
+        tiles.batch,
+    )
+
+
+@kernel
 def nearest(tiles: Tiles, q: Floats, near_d2: Floats, near: Ints) -> None:
     """Write the free records nearest to q, by distance and then index, as many as `near` has room for.
 
@@ -299,16 +315,9 @@ def nearest(tiles: Tiles, q: Floats, near_d2: Floats, near: Ints) -> None:
 @kernel
 def nearest_from(tiles: Tiles, q: Floats, home: int, near_d2: Floats, near: Ints) -> None:
     """Improve the list of records nearest to q, which lies in or near tile `home` if that is not -1."""
-    values, record, filled, box, centre = tiles.values, tiles.record, tiles.filled, tiles.box, tiles.centre
-    upper, lowest, starts, levels = tiles.upper, tiles.lowest, tiles.starts, tiles.levels
-    bound, away, middle, batch, shadow, scale = (
-        tiles.bound,
-        tiles.away,
-        tiles.middle,
-        tiles.batch,
-        tiles.shadow,
-        tiles.scale,
-    )
+    values, record, filled, box = tiles.values, tiles.record, tiles.filled, tiles.box
+    bound, batch, middle, shadow, scale = tiles.bound, tiles.batch, tiles.middle, tiles.shadow, tiles.scale
+    tree = tree_over(tiles)
     p = q.shape[0]
     margin = 1.0 + (p + 8) * _BLUR
     b, rough, state = np.empty(p, np.float32), np.empty(SIZE, np.float32), np.empty(STATE, np.int64)
@@ -317,24 +326,7 @@ def nearest_from(tiles: Tiles, q: Floats, home: int, near_d2: Floats, near: Ints
     opened = 0
     while True:
         if home < 0:
-            count = next_tiles(
-                box,
-                upper,
-                centre,
-                lowest,
-                starts,
-                levels,
-                q,
-                -1.0,
-                worst,
-                near[-1],
-                lowest,
-                -1,
-                bound,
-                away,
-                state,
-                batch,
-            )
+            count = next_tiles(tree, q, -1.0, worst, near[-1], tiles.lowest, -1, state)
         home = -1
         if count == 0:
             break
@@ -363,16 +355,9 @@ def nearest_from(tiles: Tiles, q: Floats, home: int, near_d2: Floats, near: Ints
 @kernel
 def farthest(tiles: Tiles, q: Floats) -> int:
     """Give the free record farthest from q; -1 if none is free."""
-    values, record, filled, box, centre = tiles.values, tiles.record, tiles.filled, tiles.box, tiles.centre
-    upper, lowest, starts, levels, anchor = tiles.upper, tiles.lowest, tiles.starts, tiles.levels, tiles.anchor
-    bound, away, middle, batch, shadow, scale = (
-        tiles.bound,
-        tiles.away,
-        tiles.middle,
-        tiles.batch,
-        tiles.shadow,
-        tiles.scale,
-    )
+    values, record, filled, box, anchor = tiles.values, tiles.record, tiles.filled, tiles.box, tiles.anchor
+    bound, batch, middle, shadow, scale = tiles.bound, tiles.batch, tiles.middle, tiles.shadow, tiles.scale
+    tree = tree_over(tiles)
     p = q.shape[0]
     margin = 1.0 - (p + 8) * _BLUR
     b, rough, state = np.empty(p, np.float32), np.empty(SIZE, np.float32), np.empty(STATE, np.int64)
@@ -384,9 +369,7 @@ def farthest(tiles: Tiles, q: Floats) -> int:
     best, best_d2 = np.int64(NOBODY), -np.inf
     opened = 0
     while True:
-        count = next_tiles(
-            box, upper, centre, lowest, starts, levels, q, shift, -best_d2, best, lowest, -1, bound, away, state, batch
-        )
+        count = next_tiles(tree, q, shift, -best_d2, best, tiles.lowest, -1, state)
         if count == 0:
             break
         for n in range(count):

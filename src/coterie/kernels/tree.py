@@ -18,6 +18,8 @@ A node whose bound is just the distance of the worst record found matters only i
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -33,6 +35,20 @@ GRAIN = 1e-150  # distances below about 1e-162 vanish when squared: no bound may
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+
+
+class Tree(NamedTuple):
+    """Boxes over boxes, and room for a search: t tiles, u nodes above them, p columns."""
+
+    box: Floats  # (2, p + 2, t): the tiles' walls; only p columns where nobody asks for the farthest
+    upper: Floats  # (2, p + 1, u): the walls of the nodes above
+    centre: Floats  # (p, t): a point amid each tile; asked for with the farthest alone
+    lowest: Ints  # (t + u,): the lowest record of a tile or node; NOBODY where it is empty
+    starts: Ints  # (levels + 1,): the first node of each level, tiles first
+    levels: int  # how many of them a search uses
+    bound: Floats  # (t + u,): bounds of what was opened
+    away: Floats  # (FAN or more,): scratch
+    batch: Ints  # (t,): the tiles that come next
 
 
 @kernel
@@ -109,30 +125,17 @@ def _matters(bound: float, lowest: int, limit: float, last: int | np.int64) -> b
 
 @kernel
 def next_tiles(
-    box: Floats,
-    upper: Floats,
-    centre: Floats,
-    lowest: Ints,
-    starts: Ints,
-    levels: int,
-    q: Floats,
-    shift: float,
-    limit: float,
-    last: int | np.int64,
-    whole: Ints,
-    own: int,
-    bound: Floats,
-    away: Floats,
-    state: Ints,
-    batch: Ints,
+    tree: Tree, q: Floats, shift: float, limit: float, last: int | np.int64, whole: Ints, part: int, state: Ints
 ) -> int:
     """Write the next tiles that may hold a record below `limit`, or at it with an index below `last`; give how many.
 
     Asks for near tiles, or for far ones where `shift`, q's distance from the anchor, is not negative; leaves out nodes
-    whose part, `whole`, is `own`. starts[l] is the first node of level l; `levels` says how many of them are used. A
-    search begins with `begin` and is over when nothing comes. The first few tiles come one by one, by their promise;
-    then some at once, in their order: sorting many would cost too much, and so would a call for each.
+    that are wholly of `part`, by `whole`, unless it is -1. A search begins with `begin` and is over when nothing comes.
+    The first few tiles come one by one, by their promise; then some at once, in their order: sorting many would cost
+    too much, and so would a call for each.
     """
+    box, upper, lowest, starts, levels = tree.box, tree.upper, tree.lowest, tree.starts, tree.levels
+    bound, batch = tree.bound, tree.batch
     level, count = state[0], 0
     a, b = starts[levels - 1], starts[levels]
     descend = level < 0
@@ -147,7 +150,7 @@ def next_tiles(
                     bound_near(box, a, q, bound, a, b)
                 else:
                     bound_far(box, a, q, shift, bound, a, b)
-                    bound_far_tiles(box, centre, q, bound, a, b, away)
+                    bound_far_tiles(box, tree.centre, q, bound, a, b, tree.away)
                 if a <= state[1] < b:
                     bound[state[1]] = np.inf
             elif shift < 0.0:
@@ -155,9 +158,9 @@ def next_tiles(
             else:
                 bound_far(upper, a - starts[1], q, shift, bound, a, b)
             descend = False
-            if own >= 0:
+            if part >= 0:
                 for v in range(np.uint64(a), np.uint64(b)):
-                    if whole[v] == own:
+                    if whole[v] == part:
                         bound[v] = np.inf
         a, b = state[2 * level + 3], state[2 * level + 4]
         if level == 0 and state[2] == 0:
