@@ -81,7 +81,7 @@ class FreeRecords:
         if self._pairs in (1, 2) or self._pairs % 8 == 0:  # the anchor is to be amid those that are left
             tiles.anchor_at(self.tiles, self.X[self.remaining()].mean(axis=0))
         self._pairs += 1
-        outermost = np.argsort(-self.tiles.box[1, -2])
+        outermost = np.argsort(-self.tiles.tree.box[1, -2])
         return tiles.farthest_pair(self.tiles, outermost)
 
     def take(self, records: Ints) -> None:
@@ -156,26 +156,29 @@ class FreeRecords:
         starts = levels(len(first) - 1)
         t, nodes = int(starts[1]), int(starts[-1])
         sample = self._order[:: 1 + self._free // 2**16]
+        over = tree.Tree(
+            box=np.empty((2, p + 2, t)),
+            upper=np.empty((2, p + 1, nodes - t)),
+            centre=np.empty((p, t)),
+            lowest=np.empty(nodes, np.int64),
+            starts=starts,
+            levels=len(starts) - 1 if self._opened <= LOOSE else 1,
+            bound=np.empty(nodes),
+            away=np.empty(t),
+            batch=np.empty(t + 1, np.int64),
+        )
         self.tiles = tiles.Tiles(
             values=np.empty((t, p + 2, tiles.SIZE)),
             record=np.empty((t, tiles.SIZE), np.int64),
             filled=np.empty(t, np.int64),
-            box=np.empty((2, p + 2, t)),
             place=np.full(len(self.X), -1),
             anchor=self.X[sample].mean(axis=0) if self._free else np.zeros(p),
-            centre=np.empty((p, t)),
             shadow=np.zeros((t, p, tiles.SIZE), np.float32),
             scale=self._scale,
             digits=self._digits,
-            upper=np.empty((2, p + 1, nodes - t)),
-            lowest=np.empty(nodes, np.int64),
-            starts=starts,
-            bound=np.empty(nodes),
-            away=np.empty(t),
-            batch=np.empty(t + 1, np.int64),
             middle=np.empty((t, p)),
             opened=np.zeros(2, np.int64),
-            levels=len(starts) - 1 if self._opened <= LOOSE else 1,
+            tree=over,
         )
         tiles.fill(self.tiles, self.X, self._order, first)
 

@@ -46,7 +46,7 @@ def cheapest_edges(
     That of edge uv is d2(u, v) - price[u] - price[v] + what `_shared` gives. No mu is negative, so a tile's nearest
     corner and dearest record bound it. Where fewer edges are negative, `other` stays -1 and `cost` is 0.
     """
-    values, record, filled, box = tiles.values, tiles.record, tiles.filled, tiles.box
+    values, record, filled, box = tiles.values, tiles.record, tiles.filled, tiles.tree.box
     m = other.shape[1]
     d2 = np.empty(values.shape[2])
     paid = np.full(record.shape, -np.inf)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._jit import kernel
-from .tiles import SIZE, Tiles, distances, home_of, nearest_from, tree_over
+from .tiles import SIZE, Tiles, distances, home_of, nearest_from
 from .tree import NOBODY, STATE, begin, next_tiles
 
 Floats = NDArray[np.float64]
@@ -42,8 +42,8 @@ def nearest_outside(
     It must be nearer than `limit`, or as near with an index less than `before`. whole[v] is the part of all records of
     tile or node v, or -1 if they are of several. Without such a record: NOBODY, at an infinite distance.
     """
-    values, record, filled, bound, batch = tiles.values, tiles.record, tiles.filled, tiles.bound, tiles.batch
-    tree, q, mine = tree_over(tiles), X[x], part[x]
+    tree, q, mine = tiles.tree, X[x], part[x]
+    values, record, filled, bound, batch = tiles.values, tiles.record, tiles.filled, tree.bound, tree.batch
     home = home_of(tiles.place, x)
     if whole[home] == mine:
         home = -1

@@ -45,7 +45,7 @@ class Tree(NamedTuple):
     centre: Floats  # (p, t): a point amid each tile; asked for with the farthest alone
     lowest: Ints  # (t + u,): the lowest record of a tile or node; NOBODY where it is empty
     starts: Ints  # (levels + 1,): the first node of each level, tiles first
-    levels: int  # how many of them a search uses
+    levels: int  # how many of them a search uses: with one, it bounds every tile
     bound: Floats  # (t + u,): bounds of what was opened
     away: Floats  # (FAN or more,): scratch
     batch: Ints  # (t,): the tiles that come next
@@ -134,8 +134,7 @@ def next_tiles(
     The first few tiles come one by one, by their promise; then some at once, in their order: sorting many would cost
     too much, and so would a call for each.
     """
-    box, upper, lowest, starts, levels = tree.box, tree.upper, tree.lowest, tree.starts, tree.levels
-    bound, batch = tree.bound, tree.batch
+    starts, levels, bound = tree.starts, tree.levels, tree.bound  # with names for all, MDAV was 3 % slower
     level, count = state[0], 0
     a, b = starts[levels - 1], starts[levels]
     descend = level < 0
@@ -147,16 +146,16 @@ def next_tiles(
             state[2 * level + 3], state[2 * level + 4] = a, b
             if level == 0:
                 if shift < 0.0:
-                    bound_near(box, a, q, bound, a, b)
+                    bound_near(tree.box, a, q, bound, a, b)
                 else:
-                    bound_far(box, a, q, shift, bound, a, b)
-                    bound_far_tiles(box, tree.centre, q, bound, a, b, tree.away)
+                    bound_far(tree.box, a, q, shift, bound, a, b)
+                    bound_far_tiles(tree.box, tree.centre, q, bound, a, b, tree.away)
                 if a <= state[1] < b:
                     bound[state[1]] = np.inf
             elif shift < 0.0:
-                bound_near(upper, a - starts[1], q, bound, a, b)
+                bound_near(tree.upper, a - starts[1], q, bound, a, b)
             else:
-                bound_far(upper, a - starts[1], q, shift, bound, a, b)
+                bound_far(tree.upper, a - starts[1], q, shift, bound, a, b)
             descend = False
             if part >= 0:
                 for v in range(np.uint64(a), np.uint64(b)):
@@ -166,18 +165,18 @@ def next_tiles(
         if level == 0 and state[2] == 0:
             level = 1
             for v in range(np.uint64(a), np.uint64(b)):
-                batch[count] = v
-                count += _matters(bound[v], lowest[v], limit, last)
+                tree.batch[count] = v
+                count += _matters(bound[v], tree.lowest[v], limit, last)
             if count >= ENOUGH:
                 break
             continue
-        v = _promising(bound, lowest, a, b)
-        if not _matters(bound[v], lowest[v], limit, last):
+        v = _promising(bound, tree.lowest, a, b)
+        if not _matters(bound[v], tree.lowest[v], limit, last):
             level += 1
             continue
         bound[v] = np.inf
         if level == 0:
-            batch[0], count = v, 1
+            tree.batch[0], count = v, 1
             state[2] -= 1
             break
         a = starts[level - 1] + (v - starts[level]) * FAN
