@@ -57,6 +57,14 @@ def test_numba_only_in_kernels_and_through_one_decorator(path):
             assert [ast.unparse(d) for d in node.decorator_list] == ["kernel"], node.name
 
 
+@pytest.mark.parametrize("path", [p for p in MODULES if p.parent.name == "kernels"], ids=name_of)
+def test_kernels_take_few_arguments(path):
+    """What belongs together comes as a named tuple."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.FunctionDef):
+            assert len(node.args.args) <= 8, node.name
+
+
 def test_the_decorator_keeps_to_the_design():
     text = (SOURCE / "kernels" / "_jit.py").read_text(encoding="utf-8")
     calls = [n for n in ast.walk(ast.parse(text)) if isinstance(n, ast.Call) and ast.unparse(n.func) == "njit"]

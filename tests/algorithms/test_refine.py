@@ -178,7 +178,7 @@ def pool_of(X, labels):
         R=np.empty((h, m)),
         W=np.empty(h),
         size=np.empty(h, np.int64),
-        own=np.empty(m),
+        share=np.empty(m),
         weight=np.empty(m),
         entry=np.empty(h),
         swap=np.empty(m),
@@ -203,7 +203,7 @@ def test_sums_kept_step_by_step_are_those_computed_anew(problem, seed):
     anew = pool_of(X, pool.group)
     assert np.allclose(pool.W, anew.W, rtol=0, atol=1e-11 * scale)
     assert np.allclose(pool.R, anew.R, rtol=0, atol=1e-11 * scale)
-    assert np.allclose(pool.own, anew.own, rtol=0, atol=1e-11 * scale)
+    assert np.allclose(pool.share, anew.share, rtol=0, atol=1e-11 * scale)
     np.testing.assert_array_equal(pool.size, anew.size)
     cost = (anew.W / anew.size).sum()
     assert cost <= before + 1e-9 * scale

@@ -107,7 +107,7 @@ def test_questions_where_the_tree_decides(kind, loose, n, p, seed):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(free_records, "LOOSE", loose)
         free = FreeRecords(X, keep_centroid=True)
-        assert (free.tiles.levels > 1) == (loose > 0)
+        assert (free.tiles.tree.levels > 1) == (loose > 0)
         for gone in (0, n // 10, n // 5, n // 2, n - 70):
             near_first = rng.permutation(free.remaining())
             if gone > n // 4:

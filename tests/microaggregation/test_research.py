@@ -144,6 +144,24 @@ def test_no_bound_for_a_table_that_has_changed():
         result.bound()
 
 
+@pytest.mark.parametrize("n", [60, 2000])
+def test_any_change_is_noticed(n):
+    rng = np.random.default_rng(n)
+    table = rng.normal(size=(n, 3))
+    result = ct.microaggregate(table, 3, "mdav+")
+    for _ in range(20):
+        before = table.copy()
+        i, j = rng.integers(n), rng.integers(3)
+        table[i, j] = np.nextafter(table[i, j], np.inf)
+        with pytest.raises(ct.CoterieError, match="changed since then"):
+            result.bound()
+        table[:] = before[::-1]  # the same records
+        with pytest.raises(ct.CoterieError, match="changed since then"):
+            result.bound()
+        table[:] = before
+    assert result.bound().sse > 0
+
+
 def test_the_estimator_keeps_no_copy_of_a_frame():
     pytest.importorskip("sklearn")
     frame = pd.DataFrame(X, columns=["a", "b", "c"])

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from ..kernels import exact_sum, growth, tiles, tree
 from ..kernels import mdav_loops as mdav
 from ..kernels import scan as few
+from ..kernels.turns import Turn
 from ..progress import done
 
 Floats = NDArray[np.float64]
@@ -80,7 +81,7 @@ class FreeRecords:
         if self._pairs in (1, 2) or self._pairs % 8 == 0:  # the anchor is to be amid those that are left
             tiles.anchor_at(self.tiles, self.X[self.remaining()].mean(axis=0))
         self._pairs += 1
-        outermost = np.argsort(-self.tiles.box[1, -2])
+        outermost = np.argsort(-self.tiles.tree.box[1, -2])
         return tiles.farthest_pair(self.tiles, outermost)
 
     def take(self, records: Ints) -> None:
@@ -109,20 +110,19 @@ class FreeRecords:
     def take_groups_in_turn(self, order: Ints, at: int, k: int, gamma: float, labels: Ints, g: int) -> tuple[int, int]:
         """Take groups g, g + 1, ... around the free ones of order[at], ...; give the next turn and group."""
         until = self._until(k)
-        at, g, left = mdav.groups_in_turn(self.tiles, self.X, order, at, labels, g, k, gamma, self._free, until)
-        self._gone(self._free - left)
-        return at, g
+        turn = mdav.groups_in_turn(self.tiles, self.X, order, labels, Turn(at, g, self._free), k, gamma, until)
+        self._gone(self._free - turn.free)
+        return turn.at, turn.group
 
     def open_or_extend_in_turn(
         self, order: Ints, at: int, k: int, shelf: growth.Shelf, groups: growth.Groups, g: int
     ) -> tuple[int, int]:
         """The same by the rule of MDAV*."""
         until = self._until(k)
-        at, g, left = growth.open_or_extend_in_turn(
-            self.tiles, self.X, order, at, shelf, groups, g, k, self._free, until
-        )
-        self._gone(self._free - left)
-        return at, g
+        turn = Turn(at, g, self._free)
+        turn = growth.open_or_extend_in_turn(self.tiles, self.X, order, shelf, groups, turn, k, until)
+        self._gone(self._free - turn.free)
+        return turn.at, turn.group
 
     def _until(self, least: int) -> int:
         """How many may be free when a kernel comes back: Ctrl-C is heard soon, however long a question takes."""
@@ -155,27 +155,30 @@ class FreeRecords:
         self._full = self._free // 2 if 0.0 < self._opened < 0.05 else 4 * self._free // 5
         starts = levels(len(first) - 1)
         t, nodes = int(starts[1]), int(starts[-1])
-        some = self._order[:: 1 + self._free // 2**16]
+        sample = self._order[:: 1 + self._free // 2**16]
+        over = tree.Tree(
+            box=np.empty((2, p + 2, t)),
+            upper=np.empty((2, p + 1, nodes - t)),
+            centre=np.empty((p, t)),
+            lowest=np.empty(nodes, np.int64),
+            starts=starts,
+            levels=len(starts) - 1 if self._opened <= LOOSE else 1,
+            bound=np.empty(nodes),
+            away=np.empty(t),
+            batch=np.empty(t + 1, np.int64),
+        )
         self.tiles = tiles.Tiles(
             values=np.empty((t, p + 2, tiles.SIZE)),
             record=np.empty((t, tiles.SIZE), np.int64),
             filled=np.empty(t, np.int64),
-            box=np.empty((2, p + 2, t)),
             place=np.full(len(self.X), -1),
-            anchor=self.X[some].mean(axis=0) if self._free else np.zeros(p),
-            centre=np.empty((p, t)),
+            anchor=self.X[sample].mean(axis=0) if self._free else np.zeros(p),
             shadow=np.zeros((t, p, tiles.SIZE), np.float32),
             scale=self._scale,
             digits=self._digits,
-            upper=np.empty((2, p + 1, nodes - t)),
-            lowest=np.empty(nodes, np.int64),
-            starts=starts,
-            bound=np.empty(nodes),
-            away=np.empty(t),
-            batch=np.empty(t + 1, np.int64),
             middle=np.empty((t, p)),
             opened=np.zeros(2, np.int64),
-            levels=len(starts) - 1 if self._opened <= LOOSE else 1,
+            tree=over,
         )
         tiles.fill(self.tiles, self.X, self._order, first)
 
@@ -246,9 +249,10 @@ class FewRecords:
     def take_groups_in_turn(self, order: Ints, at: int, k: int, gamma: float, labels: Ints, g: int) -> tuple[int, int]:
         """Take groups g, g + 1, ... around the free ones of order[at], ...; give the next turn and group."""
         before = len(self)
-        at, g = few.groups_in_turn(self.few, self.X, order, at, labels, g, k, gamma, self._until(k))
+        turn = Turn(at, g, before)
+        turn = few.groups_in_turn(self.few, self.X, order, labels, turn, k, gamma, self._until(k))
         done(before - len(self))
-        return at, g
+        return turn.at, turn.group
 
     def open_or_extend_in_turn(self, order: Ints, at: int, k: int, labels: Ints, groups: few.Centroids) -> int:
         """The same by the rule of MDAV*; give the next turn."""

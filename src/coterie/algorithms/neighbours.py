@@ -47,7 +47,7 @@ class Neighbours:
 
     def grow_forest(self, k: int, order: Ints, growing: forest.Growing) -> None:
         """The procedure FOREST of mu-approx, over these records in turn."""
-        nowhere = np.full(len(self._tiles.lowest), -1)
+        nowhere = np.full(len(self._tiles.tree.lowest), -1)
         forest.grow(self._tiles, self._X, k, order, nowhere, growing)
 
     def shortest_edges(self, nearest: Nearest, part: Ints, shortest: mst.Shortest) -> None:
@@ -59,7 +59,7 @@ class Neighbours:
 
     def _whole(self, part: Ints) -> Ints:
         """For each tile and each node above, the part of all its records; -1 where they are of several."""
-        starts = self._tiles.starts
+        starts = self._tiles.tree.starts
         whole = np.empty(starts[-1], np.int64)
         values, inside = part, self._tile
         for a, b in pairwise(starts):

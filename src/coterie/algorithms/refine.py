@@ -74,35 +74,35 @@ def refine(X: Floats, labels: Ints, k: int, *, effort: str, rng: np.random.Gener
     if np.bincount(labels).max() >= 2 * k:
         with listening(None):  # its progress is not this one's
             labels = split_by_mdav1(X, labels, k)
-    found = _Search(X, labels, k)
-    before = found.best
-    if n < 2 * k or not found.can_improve():
+    partition = _Search(X, labels, k)
+    before = partition.best
+    if n < 2 * k or not partition.can_improve():
         done(n)
         return Refined(labels, 0, before)
-    made, total, told = 0, steps_of(n, k, effort), 0
+    made, total, reported = 0, steps_of(n, k, effort), 0
     with limits.interruptible():
-        found.prepare(rng)
-        while made < total and found.best > 0.0 and not limits.over():
-            made += found.advance(made, total)
-            if n * made // total - told >= n // _LOOKS or made == total:
-                found.keep_best()
-                state(sse=found.best)
-                done(n * made // total - told)
-                told = n * made // total
-    done(n - told)
-    found.keep_best()
-    after = found.best_labels()
+        partition.prepare(rng)
+        while made < total and partition.best > 0.0 and not limits.over():
+            made += partition.advance(made, total)
+            if n * made // total - reported >= n // _LOOKS or made == total:
+                partition.keep_best()
+                state(sse=partition.best)
+                done(n * made // total - reported)
+                reported = n * made // total
+    done(n - reported)
+    partition.keep_best()
+    after = partition.best_labels()
     sse = _sse(X, after, k)
     return Refined(after, made, sse) if sse < before else Refined(labels, made, before)
 
 
 def _normalized(labels: Ints, k: int) -> Ints:
     """The same groups, numbered from 0 on."""
-    own, size = np.unique(labels, return_inverse=True, return_counts=True)[1:]
+    group, size = np.unique(labels, return_inverse=True, return_counts=True)[1:]
     if size.min() < k:
         few = f"{np.count_nonzero(size < k)} of {len(size)} groups with fewer than k = {k} records"
         raise CoterieError("Every group must have at least k records.", few)
-    return own.reshape(-1).astype(np.int64)
+    return group.reshape(-1).astype(np.int64)
 
 
 def _members(labels: Ints, k: int) -> tuple[Small, Ints]:
@@ -130,14 +130,14 @@ class _Search:
         self._k = k
         self._order = close_together(X, np.arange(len(X)))
         self._X = np.ascontiguousarray(X[self._order])
-        own = labels[self._order]
-        member, size = _members(own, k)
-        groups = int(own.max()) + 1
+        label = labels[self._order]
+        member, size = _members(label, k)
+        groups = int(label.max()) + 1
         spare = np.roll(np.arange(len(size)), -groups)
         self._part = search.Partition(
             X=self._X,
             near=np.empty((0, 0), np.int32),
-            label=own,
+            label=label,
             member=member,
             size=size,
             cost=np.empty(len(size)),
@@ -145,7 +145,7 @@ class _Search:
             counts=np.array([len(size) - groups]),
         )
         search.group_costs(self._X, member, size, self._part.cost)
-        self.best, self._best_labels = math.fsum(self._part.cost), own.copy()
+        self.best, self._best_labels = math.fsum(self._part.cost), label.copy()
 
     def can_improve(self) -> bool:
         """Whether there is something to gain, and no squared distance too large for a float."""
@@ -172,7 +172,7 @@ class _Search:
             R=np.empty((h, m)),
             W=np.empty(h),
             size=np.empty(h, np.int64),
-            own=np.empty(m),
+            share=np.empty(m),
             weight=np.empty(m),
             entry=np.empty(h),
             swap=np.empty(m),
@@ -191,7 +191,8 @@ class _Search:
         stop = min(total, made + max(1, at_once))
         few = min(1.0, total * k / n / 20)  # with few steps for each group there is less time to cool down
         heat = _HEAT * few * (1 - made / total) ** 2
-        search.steps(self._part, self._pool, k, made, stop, window, self._most, heat, self._state)
+        pace = search.Pace(k, window, self._most, heat)
+        search.steps(self._part, self._pool, pace, made, stop, self._state)
         return stop - made
 
     def keep_best(self) -> None:

@@ -33,8 +33,9 @@ THREADS = optional(whole(1))
 
 @dataclass(frozen=True)
 class Task:
-    """What is to be done with records: the method and its parameters, local search afterwards, and the loss that
-    methods which choose between partitions make small.
+    """What is to be done with records.
+
+    Methods that choose between partitions (`compares` in the registry) make the distortion about these centres small.
     """
 
     k: int

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -12,9 +14,18 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 
+class Sets(NamedTuple):
+    """Sets of records, and their prices: member[start[u]:start[u + 1]] are those that hold u, ascending."""
+
+    start: Ints
+    member: Ints
+    mu: Floats
+
+
 @kernel
-def _shared(start: Ints, member: Ints, mu: Floats, u: int, v: int) -> float:
-    """Give the sum of mu over the sets that hold both u and v; set member[start[u]:start[u + 1]] hold u, ascending."""
+def _shared(sets: Sets, u: int, v: int) -> float:
+    """Give the sum of mu over the sets that hold both u and v."""
+    start, member, mu = sets.start, sets.member, sets.mu
     total = 0.0
     i, j = start[u], start[v]
     while i < start[u + 1] and j < start[v + 1]:
@@ -28,22 +39,14 @@ def _shared(start: Ints, member: Ints, mu: Floats, u: int, v: int) -> float:
 
 @kernel
 def cheapest_edges(
-    tiles: Tiles,
-    X: Floats,
-    records: Ints,
-    price: Floats,
-    start: Ints,
-    member: Ints,
-    mu: Floats,
-    cost: Floats,
-    other: Ints,
+    tiles: Tiles, X: Floats, records: Ints, price: Floats, sets: Sets, cost: Floats, other: Ints
 ) -> None:
     """Write, in the row of each of these records, its edges of the most negative reduced cost, the lowest first.
 
     That of edge uv is d2(u, v) - price[u] - price[v] + what `_shared` gives. No mu is negative, so a tile's nearest
     corner and dearest record bound it. Where fewer edges are negative, `other` stays -1 and `cost` is 0.
     """
-    values, record, filled, box = tiles.values, tiles.record, tiles.filled, tiles.box
+    values, record, filled, box = tiles.values, tiles.record, tiles.filled, tiles.tree.box
     m = other.shape[1]
     d2 = np.empty(values.shape[2])
     paid = np.full(record.shape, -np.inf)
@@ -73,7 +76,7 @@ def cheapest_edges(
                 v = record[t, i]
                 if d2[i] >= row[m - 1] or v == x:
                     continue
-                c = d2[i] + _shared(start, member, mu, x, v)
+                c = d2[i] + _shared(sets, x, v)
                 if c >= row[m - 1]:
                     continue
                 h = m - 1

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from . import exact_sum
 from ._jit import kernel
 from .tiles import SIZE, Tiles, distances, home_of, nearest_from, remove
-from .tree import FAN, NOBODY, STATE, begin, next_tiles
+from .tree import FAN, NOBODY, STATE, Tree, begin, next_tiles
+from .turns import Turn
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -115,9 +116,9 @@ def least_growth(shelf: Shelf, k: int, q: Floats, home: int) -> tuple[int, float
     `home` is looked at first.
     """
     values, owner, weight, filled = shelf.values, shelf.group, shelf.weight, shelf.filled
-    box, upper, starts, bound, batch = shelf.box, shelf.upper, shelf.starts, shelf.bound, shelf.batch
-    oldest, levels = shelf.oldest, starts.shape[0] - 1
+    bound, batch, oldest, starts = shelf.bound, shelf.batch, shelf.oldest, shelf.starts
     d2, state, none = np.empty(SIZE), np.empty(STATE, np.int64), np.empty((0, 0))
+    tree = Tree(shelf.box, shelf.upper, none, oldest, starts, starts.shape[0] - 1, bound, d2, batch)
     begin(state, home, q.shape[0])
     batch[0], count = home, 1
     best, least, limit = np.int64(NOBODY), np.inf, np.inf
@@ -135,9 +136,7 @@ def least_growth(shelf: Shelf, k: int, q: Floats, home: int) -> tuple[int, float
                 b = shelf.after[b]
             # a little beyond what matters, for rounding; but not where many groups lie on q
             limit = least * ((k + 1.0) / k) * (1.0 + 1e-12) + 1e-300 if least > 0.0 or k < 2 else 0.0
-        count = next_tiles(
-            box, upper, none, oldest, starts, levels, q, -1.0, limit, best, oldest, -1, bound, d2, state, batch
-        )
+        count = next_tiles(tree, q, -1.0, limit, best, oldest, -1, state)
     return int(best), least
 
 
@@ -209,12 +208,10 @@ def join_closest(X: Floats, shelf: Shelf, groups: Groups, k: int, records: Ints)
 
 @kernel
 def open_or_extend_in_turn(
-    tiles: Tiles, X: Floats, order: Ints, at: int, shelf: Shelf, groups: Groups, g: int, k: int, free: int, until: int
-) -> tuple[int, int, int]:
-    """Steps 2 to 4 of MDAV*, for the free ones of the records order[at], ... while at least `until` are free.
-
-    Gives the next record's turn, the next group's number and how many are free.
-    """
+    tiles: Tiles, X: Floats, order: Ints, shelf: Shelf, groups: Groups, turn: Turn, k: int, until: int
+) -> Turn:
+    """Steps 2 to 4 of MDAV*, for the free ones of the records order[turn.at], ... while at least `until` are free."""
+    at, g, free = turn.at, turn.group, turn.free
     new = np.empty(k, np.int64)
     while free >= until and at < order.shape[0]:
         r = order[at]
@@ -232,4 +229,4 @@ def open_or_extend_in_turn(
         _join(X, shelf, groups, group, joining)
         remove(tiles, joining)
         free -= joining.shape[0]
-    return at, g, free
+    return Turn(at, g, free)

@@ -9,6 +9,7 @@ from . import exact_sum
 from ._jit import kernel
 from .tiles import Tiles, anchor_at, farthest, home_of, nearest_from, remove
 from .tree import NOBODY
+from .turns import Turn
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -38,12 +39,12 @@ def take_growing_group(tiles: Tiles, X: Floats, members: Ints, size: int, gamma:
     grows = members.shape[0] > size
     near_d2, near = np.full(size + grows, np.inf), np.full(size + grows, NOBODY)
     nearest_from(tiles, X[members[0]], home_of(tiles.place, members[0]), near_d2, near)
-    found, next_d2, following = 1, np.inf, np.int64(NOBODY)
+    taken, next_d2, following = 1, np.inf, np.int64(NOBODY)
     for i in range(near.shape[0]):  # members[0] is one of them, unless that many others lie on it
         if near[i] != members[0]:
-            if found < size:
-                members[found] = near[i]
-                found += 1
+            if taken < size:
+                members[taken] = near[i]
+                taken += 1
             elif following == NOBODY:  # the nearest to members[0] of those that stay
                 next_d2, following = near_d2[i], near[i]
     remove(tiles, members[:size])
@@ -105,13 +106,13 @@ def groups_from_the_centroid(
 
 @kernel
 def groups_in_turn(
-    tiles: Tiles, X: Floats, order: Ints, at: int, labels: Ints, g: int, k: int, gamma: float, free: int, until: int
-) -> tuple[int, int, int]:
-    """Form groups g, g + 1, ... around the free ones of the records order[at], ... while at least `until` are free.
+    tiles: Tiles, X: Floats, order: Ints, labels: Ints, turn: Turn, k: int, gamma: float, until: int
+) -> Turn:
+    """Form groups around the free ones of the records order[turn.at], ... while at least `until` are free.
 
-    They grow by the rule of V-MDAV, unless gamma is 0. Gives the next record's turn, the next group's number and how
-    many are free.
+    They grow by the rule of V-MDAV, unless gamma is 0.
     """
+    at, g, free = turn.at, turn.group, turn.free
     members = np.empty(2 * k - 1 if gamma > 0.0 else k, np.int64)
     while free >= until and at < order.shape[0]:
         members[0] = order[at]
@@ -122,4 +123,4 @@ def groups_in_turn(
                 labels[members[i]] = g
             g += 1
             free -= size
-    return at, g, free
+    return Turn(at, g, free)

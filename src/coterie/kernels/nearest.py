@@ -20,16 +20,16 @@ Ints = NDArray[np.int64]
 def nearest_of_each(tiles: Tiles, X: Floats, records: Ints, near_d2: Floats, near: Ints) -> None:
     """Write, in the row of each of these records, the records nearest to it: not itself."""
     m = near.shape[1]
-    d2, found = np.empty(m + 1), np.empty(m + 1, np.int64)
+    d2, nearest = np.empty(m + 1), np.empty(m + 1, np.int64)
     for x in records:
         d2[:] = np.inf
-        found[:] = NOBODY
-        nearest_from(tiles, X[x], home_of(tiles.place, x), d2, found)
+        nearest[:] = NOBODY
+        nearest_from(tiles, X[x], home_of(tiles.place, x), d2, nearest)
         i = 0
         for h in range(m + 1):  # x is one of them, unless so many others lie on it
-            if found[h] != x and i < m:
+            if nearest[h] != x and i < m:
                 near_d2[x, i] = d2[h]
-                near[x, i] = found[h]
+                near[x, i] = nearest[h]
                 i += 1
 
 
@@ -42,13 +42,12 @@ def nearest_outside(
     It must be nearer than `limit`, or as near with an index less than `before`. whole[v] is the part of all records of
     tile or node v, or -1 if they are of several. Without such a record: NOBODY, at an infinite distance.
     """
-    values, record, filled, box, centre = tiles.values, tiles.record, tiles.filled, tiles.box, tiles.centre
-    upper, lowest, starts, bound, batch = tiles.upper, tiles.lowest, tiles.starts, tiles.bound, tiles.batch
-    q, own = X[x], part[x]
+    tree, q, mine = tiles.tree, X[x], part[x]
+    values, record, filled, bound, batch = tiles.values, tiles.record, tiles.filled, tree.bound, tree.batch
     home = home_of(tiles.place, x)
-    if whole[home] == own:
+    if whole[home] == mine:
         home = -1
-    best, best_d2, found = np.int64(before), limit, False
+    best, best_d2, any_ = np.int64(before), limit, False
     d2, state = np.empty(SIZE), np.empty(STATE, np.int64)
     begin(state, home, q.shape[0])
     batch[0], count = home, 1 if home >= 0 else -1
@@ -59,24 +58,7 @@ def nearest_outside(
                 continue
             distances(values[t], filled[t], q, d2)
             for i in range(filled[t]):
-                if d2[i] <= best_d2 and part[record[t, i]] != own and (d2[i] < best_d2 or record[t, i] < best):
-                    best, best_d2, found = record[t, i], d2[i], True
-        count = next_tiles(
-            box,
-            upper,
-            centre,
-            lowest,
-            starts,
-            tiles.levels,
-            q,
-            -1.0,
-            best_d2,
-            best,
-            whole,
-            own,
-            bound,
-            d2,
-            state,
-            batch,
-        )
-    return (int(best), best_d2) if found else (NOBODY, np.inf)
+                if d2[i] <= best_d2 and part[record[t, i]] != mine and (d2[i] < best_d2 or record[t, i] < best):
+                    best, best_d2, any_ = record[t, i], d2[i], True
+        count = next_tiles(tree, q, -1.0, best_d2, best, whole, mine, state)
+    return (int(best), best_d2) if any_ else (NOBODY, np.inf)

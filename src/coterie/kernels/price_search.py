@@ -70,11 +70,23 @@ class _Tree(NamedTuple):
     met: Ints  # (cuts,): how many of those taken are in each cut
 
 
+class Asked(NamedTuple):
+    """Which groups are looked for."""
+
+    k: int
+    top: int  # their sizes, k to top
+    below: float  # the reduced cost
+    breadth: int  # only among so many nearest records; n - 1 for all there are
+    most: int  # nodes, after which a search is given up; where every group is wanted, all searches together
+
+
 class Found(NamedTuple):
-    """Groups and their reduced costs."""
+    """Groups and their reduced costs: room for them."""
 
     cost: Floats
     group: Ints
+    size: Ints  # how many records each group has, or 0
+    every: bool  # whether every group is wanted, or the least alone
 
 
 @kernel
@@ -224,7 +236,7 @@ def _is_anchor(tree: _Tree, ball: _Ball, s: int) -> bool:
 
 @kernel
 def _finish(
-    tree: _Tree, ball: _Ball, prices: Prices, s: int, a: int, best: float, every: bool, out: Found, hits: int
+    tree: _Tree, ball: _Ball, prices: Prices, s: int, a: int, best: float, out: Found, hits: int
 ) -> tuple[float, int]:
     """Complete a group of s - 1 records by one of the candidates that were left when the last of these was taken."""
     t = s - 1  # taken so far
@@ -241,9 +253,9 @@ def _finish(
         if v >= best:
             continue
         tree.taken[t] = y
-        if every and not _is_anchor(tree, ball, s):
+        if out.every and not _is_anchor(tree, ball, s):
             continue
-        if not every:
+        if not out.every:
             best, hits = v, 0
         elif hits >= out.cost.shape[0]:
             return best, hits + 1
@@ -285,7 +297,7 @@ def _take(tree: _Tree, ball: _Ball, prices: Prices, s: int, t: int, best: float)
 
 @kernel
 def _search(
-    tree: _Tree, ball: _Ball, prices: Prices, s: int, c: int, best: float, every: bool, most: int, out: Found
+    tree: _Tree, ball: _Ball, prices: Prices, s: int, c: int, best: float, most: int, out: Found
 ) -> tuple[float, int, int]:
     """Find the group of s records around the anchor that costs least, or every one below `best`.
 
@@ -304,7 +316,7 @@ def _search(
     tree.left[1] = _narrow(tree, ball, 1, s - 1, 0.5 / s, -ball.price[0], best, c)
     tree.next[1] = 0
     if s == 2:
-        best, hits = _finish(tree, ball, prices, s, 0, best, every, out, hits)
+        best, hits = _finish(tree, ball, prices, s, 0, best, out, hits)
     t = 1 if s > 2 else 0
     while t >= 1:
         if _bound(tree, s, t) >= best:
@@ -318,7 +330,7 @@ def _search(
             nodes += 1
             left = _take(tree, ball, prices, s, t, best)
             if t + 2 == s:
-                best, hits = _finish(tree, ball, prices, s, tree.next[t], best, every, out, hits)
+                best, hits = _finish(tree, ball, prices, s, tree.next[t], best, out, hits)
             elif left >= s - t - 1:
                 t += 1
                 tree.left[t] = left
@@ -331,8 +343,9 @@ def _search(
 
 
 @kernel
-def _reachable(space: Space, prices: Prices, i: int, k: int, top: int, best: float, breadth: int, ball: Ints) -> int:
-    """Write the records that may be in a group around i that costs less than `best`; give their number."""
+def _reachable(space: Space, prices: Prices, asked: Asked, i: int, ball: Ints) -> int:
+    """Write the records that may be in a group around i that is asked for; give their number."""
+    k, top, best, breadth = asked.k, asked.top, asked.below, asked.breadth
     n, m = space.near.shape
     reach = -1.0
     for s in range(k, top + 1):
@@ -397,28 +410,14 @@ def _candidates(tree: _Tree, ball: _Ball, s: int, best: float) -> int:
 
 
 @kernel
-def price_out(
-    space: Space,
-    prices: Prices,
-    k: int,
-    top: int,
-    anchors: Ints,
-    best: float,
-    breadth: int,
-    most: int,
-    every: bool,
-    least: Floats,
-    out: Found,
-    size: Ints,
-) -> tuple[int, int]:
-    """Find, for each anchor and size k to top, the group of the least reduced cost below `best`, or all below it.
+def price_out(space: Space, prices: Prices, asked: Asked, anchors: Ints, least: Floats, out: Found) -> tuple[int, int]:
+    """Find, for each anchor and size, the group of the least reduced cost below what is asked for, or every one.
 
-    breadth : only so many nearest records; n - 1 for all there are.
-    most : give up a search after so many nodes; for every group, all searches.
-    least : (a,), gets what no group around the anchor costs less than (among those searched); at most `best`.
-    out : gets the groups; for the least ones, that of anchor a and size s at row a k + s - k. size : their sizes, or 0.
+    least : (a,), gets what no group around the anchor costs less than (among those searched); at most asked.below.
+    out : gets the groups; for the least ones, that of anchor a and size s at row a k + s - k.
     Gives the nodes and, for every group, how many there are: more than there is room for if that was not enough.
     """
+    k, top, best, most, every = asked.k, asked.top, asked.below, asked.most, out.every
     n = space.X.shape[0]
     others = np.empty(n, np.int64)
     met = np.zeros(prices.sigma.shape[0], np.int64)
@@ -426,7 +425,7 @@ def price_out(
     for a in range(anchors.shape[0]):
         i = anchors[a]
         least[a] = best
-        c = _reachable(space, prices, i, k, top, best, breadth, others)
+        c = _reachable(space, prices, asked, i, others)
         if c < k - 1:
             continue
         ball = _ball(space, prices, i, others[:c])
@@ -434,14 +433,14 @@ def price_out(
         for s in range(k, min(top, c + 1) + 1):
             row = m if every else a * k + s - k
             end = out.cost.shape[0] if every else row + 1
-            into = Found(out.cost[row:end], out.group[row:end])
+            into = Found(out.cost[row:end], out.group[row:end], out.size[row:end], every)
             inside = _candidates(tree, ball, s, best)
             left = most - total if every else most
-            low, nodes, hits = _search(tree, ball, prices, s, inside, best, every, left, into)
+            low, nodes, hits = _search(tree, ball, prices, s, inside, best, left, into)
             least[a] = min(least[a], low)
             total += nodes
             if every and (total >= most or hits > end - row):
                 return total, end + 1
-            size[row : row + hits] = s
+            out.size[row : row + hits] = s
             m += hits
     return total, m

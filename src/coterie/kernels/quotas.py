@@ -43,7 +43,7 @@ def some_of_each(tiles: Tiles, X: Floats, starts: Ints, quotas: Ints, members: I
     """
     r, size = members[0], 1
     home = tiles.place[r] // SIZE
-    below = distance_to_boxes(tiles.box, X[r])
+    below = distance_to_boxes(tiles.tree.box, X[r])
     for j in range(quotas.shape[0]):
         a, b = starts[j], starts[j + 1]
         more = quotas[j] - 1 if a <= home < b else quotas[j]

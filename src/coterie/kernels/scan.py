@@ -15,6 +15,7 @@ from . import exact_sum
 from ._jit import kernel
 from .growth import centroid_of, sse_about
 from .tree import NOBODY
+from .turns import Turn
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -149,12 +150,13 @@ def _grow(few: Few, X: Floats, members: Ints, size: int, gamma: float) -> int:
 
 @kernel
 def groups_in_turn(
-    few: Few, X: Floats, order: Ints, at: int, labels: Ints, g: int, k: int, gamma: float, until: int
-) -> tuple[int, int]:
-    """Form groups g, g + 1, ... around the free ones of the records order[at], ... while at least `until` are free.
+    few: Few, X: Floats, order: Ints, labels: Ints, turn: Turn, k: int, gamma: float, until: int
+) -> Turn:
+    """Form groups around the free ones of the records order[turn.at], ... while at least `until` are free.
 
-    They grow by the rule of V-MDAV, unless gamma is 0. Gives the next record's turn and the next group's number.
+    They grow by the rule of V-MDAV, unless gamma is 0.
     """
+    at, g = turn.at, turn.group
     members = np.empty(2 * k - 1, np.int64)
     while few.left[0] >= until:
         r = order[at]
@@ -166,7 +168,7 @@ def groups_in_turn(
             for i in range(size):
                 labels[members[i]] = g
             g += 1
-    return at, g
+    return Turn(at, g, few.left[0])
 
 
 class Centroids(NamedTuple):

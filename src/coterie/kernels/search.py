@@ -50,11 +50,20 @@ class Pool(NamedTuple):
     R: Floats  # (h, m): the sum of D between a record and a group
     W: Floats  # (h,): the sum of D over the pairs of a group
     size: Ints  # (h,)
-    own: Floats  # (m,): R(own group) / its size
-    weight: Floats  # (m,): 1 / size of the own group
+    share: Floats  # (m,): R(its group) / that group's size
+    weight: Floats  # (m,): 1 / size of its group
     entry: Floats  # (h,)
     swap: Floats  # (m,)
     old: Ints  # (h,): their numbers in the partition
+
+
+class Pace(NamedTuple):
+    """How steps are made."""
+
+    k: int
+    window: int  # a step is about one of so many records
+    most: int  # groups in a pool, which has at least 2
+    heat: float  # what may become worse, as a part of a group's SSE
 
 
 @kernel
@@ -230,7 +239,7 @@ def add_up(pool: Pool, m: int, h: int) -> float:
         j = group[a]
         W[j] += 0.5 * R[j, a]
         pool.weight[a] = 1.0 / size[j]
-        pool.own[a] = R[j, a] * pool.weight[a]
+        pool.share[a] = R[j, a] * pool.weight[a]
     largest = 0.0
     for j in range(h):
         for a in range(m):
@@ -239,13 +248,13 @@ def add_up(pool: Pool, m: int, h: int) -> float:
 
 
 @kernel
-def _best_swap(
-    row: Floats, sums: Floats, weight: Floats, own: Floats, entry: Floats, group: Ints, x: int, m: int, below: float
-) -> tuple[float, int]:
-    """Give what the best swap of x changes, and the record it is swapped with; -1 if it is not below a limit."""
+def _best_swap(pool: Pool, A: int, x: int, m: int, below: float) -> tuple[float, int]:
+    """Give what the best swap of x, of group A, changes, and the record it is swapped with; -1 if not below a limit."""
+    row, sums, weight, share = pool.D[x], pool.R[A], pool.weight, pool.share
+    entry, group = pool.entry, pool.group
     wa, best = weight[x], -1
     for z in range(m):
-        change = (sums[z] - row[z]) * wa - row[z] * weight[z] - own[z] + entry[np.uint64(group[z])]
+        change = (sums[z] - row[z]) * wa - row[z] * weight[z] - share[z] + entry[np.uint64(group[z])]
         if change < below:
             below, best = change, z
     return below, best
@@ -277,7 +286,7 @@ def _put(R: Floats, W: Floats, row: Floats, m: int, x: int, to: int, sign: float
 def descend(pool: Pool, m: int, h: int, k: int, gain: float) -> None:
     """Move and swap records while that gains."""
     D, R, W, size, group = pool.D, pool.R, pool.W, pool.size, pool.group
-    weight, own, entry = pool.weight, pool.own, pool.entry
+    weight, share, entry = pool.weight, pool.share, pool.entry
     since = x = 0
     for _ in range(_PASSES * m):
         if since == m:
@@ -287,9 +296,9 @@ def descend(pool: Pool, m: int, h: int, k: int, gain: float) -> None:
         if size[A] > k:
             change, to = _best_move(R, W, size, A, x, h, k, change)
         for j in range(h):
-            entry[j] = R[j, x] / size[j] - own[x]
+            entry[j] = R[j, x] / size[j] - share[x]
         entry[A] = np.inf
-        change, z = _best_swap(D[x], R[A], weight, own, entry, group, x, m, change)
+        change, z = _best_swap(pool, A, x, m, change)
         since += 1
         if z >= 0 or to >= 0:
             since = 0
@@ -307,7 +316,7 @@ def descend(pool: Pool, m: int, h: int, k: int, gain: float) -> None:
             for a in range(m):
                 if group[a] == A or group[a] == to:
                     weight[a] = 1.0 / size[group[a]]
-                    own[a] = R[group[a], a] * weight[a]
+                    share[a] = R[group[a], a] * weight[a]
         x = x + 1 if x + 1 < m else 0
 
 
@@ -340,13 +349,12 @@ def _keep(part: Partition, pool: Pool, m: int, c: int, h: int) -> None:
 
 
 @kernel
-def steps(
-    part: Partition, pool: Pool, k: int, first: int, stop: int, window: int, most: int, heat: float, state: Words
-) -> None:
+def steps(part: Partition, pool: Pool, pace: Pace, first: int, stop: int, state: Words) -> None:
     """Make steps first to stop - 1: about every kth record or one not far from it in memory.
 
-    A pool has 2 to `most` groups. What is worse by d is kept with probability exp(-d / (heat * its groups' mean SSE)).
+    What is worse by d is kept with probability exp(-d / (heat * its groups' mean SSE)).
     """
+    k, window, most, heat = pace.k, pace.window, pace.most, pace.heat
     n, cost, group = part.X.shape[0], part.cost, pool.group
     for t in range(first, stop):
         c = _gather(part, pool, (t * k + _draw(state, window)) % n, 2 + _draw(state, most - 1), state)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -26,7 +28,7 @@ def count_coefficients(groups: Ints, start: Ints, member: Ints, met: Ints, count
 
 
 @kernel
-def coefficients(groups: Ints, start: Ints, member: Ints, met: Ints, found: Ints, value: Floats) -> None:
+def coefficients(groups: Ints, start: Ints, member: Ints, met: Ints, cut: Ints, value: Floats) -> None:
     """Write these cuts, group by group, and half of the number of the group's records in them, rounded down."""
     m = 0
     for g in range(groups.shape[0]):
@@ -40,7 +42,7 @@ def coefficients(groups: Ints, start: Ints, member: Ints, met: Ints, found: Ints
                         met[c] += 1
                         continue
                     if met[c] >= 2:
-                        found[m], value[m] = c, met[c] // 2
+                        cut[m], value[m] = c, met[c] // 2
                         m += 1
                     met[c] = 0
 
@@ -60,9 +62,16 @@ def _pair_weights(groups: Ints, x: Floats, n: int) -> Floats:
     return weight
 
 
-@kernel
-def _columns_of(groups: Ints, n: int) -> tuple[Ints, Ints]:
+class _Columns(NamedTuple):
     """The groups of each record: column[start[i]:start[i + 1]]."""
+
+    start: Ints
+    column: Ints
+
+
+@kernel
+def _columns_of(groups: Ints, n: int) -> _Columns:
+    """The groups of each record."""
     start = np.zeros(n + 1, np.int64)
     for g in range(groups.shape[0]):
         for i in groups[g]:
@@ -77,12 +86,13 @@ def _columns_of(groups: Ints, n: int) -> tuple[Ints, Ints]:
             if i >= 0:
                 column[place[i]] = g
                 place[i] += 1
-    return start, column
+    return _Columns(start, column)
 
 
 @kernel
-def _all_three(groups: Ints, x: Floats, start: Ints, column: Ints, a: int, b: int, c: int) -> float:
+def _all_three(groups: Ints, x: Floats, columns: _Columns, a: int, b: int, c: int) -> float:
     """How much three records are together."""
+    start, column = columns.start, columns.column
     total = 0.0
     for z in range(start[a], start[a + 1]):
         both = 0
@@ -100,7 +110,7 @@ def violated_triples(groups: Ints, x: Floats, n: int, least: float, paths: bool,
     All three pairs are together in part. For paths, the second and the third need not: each comes once for its first.
     """
     weight = _pair_weights(groups, x, n)
-    start, column = _columns_of(groups, n)
+    columns = _columns_of(groups, n)
     beside = np.empty(n, np.int64)
     m = 0
     for a in range(n):
@@ -115,7 +125,7 @@ def violated_triples(groups: Ints, x: Floats, n: int, least: float, paths: bool,
                 over = weight[a, b] + weight[a, d] + weight[b, d] - 1.0
                 if over <= least or (weight[b, d] == 0.0 and not paths):
                     continue
-                over -= 2.0 * _all_three(groups, x, start, column, a, b, d)
+                over -= 2.0 * _all_three(groups, x, columns, a, b, d)
                 if over > least and m < triples.shape[0]:
                     triples[m, 0], triples[m, 1], triples[m, 2] = a, b, d
                     excess[m] = over
@@ -124,15 +134,14 @@ def violated_triples(groups: Ints, x: Floats, n: int, least: float, paths: bool,
 
 
 @kernel
-def _gains(
-    groups: Ints, x: Floats, start: Ints, column: Ints, met: Ints, at: Ints, beside: Ints, m: int, gain: Floats
-) -> None:
+def _gains(groups: Ints, x: Floats, columns: _Columns, met: Ints, at: Ints, beside: Ints, m: int, gain: Floats) -> None:
     """Write into gain[a, b] by how much two of the m records beside a set raise its cut's left-hand side.
 
     met : how many of the set's records each group has. at : 1 + the place of a record in `beside`, or 0.
 
     Half of a group's records in the set, rounded down, grows by 1 with two records more; with one, if it was odd.
     """
+    start, column = columns.start, columns.column
     for a in range(m):
         for b in range(m):
             gain[a, b] = 0.0
@@ -150,8 +159,9 @@ def _gains(
 
 
 @kernel
-def _around(groups: Ints, start: Ints, column: Ints, chosen: Ints, c: int, beside: Ints) -> int:
+def _around(groups: Ints, columns: _Columns, chosen: Ints, c: int, beside: Ints) -> int:
     """Write the records that are in a group with one of the c chosen; give their number."""
+    start, column = columns.start, columns.column
     m = 0
     for a in range(c):
         for z in range(start[chosen[a]], start[chosen[a] + 1]):
@@ -168,8 +178,9 @@ def _around(groups: Ints, start: Ints, column: Ints, chosen: Ints, c: int, besid
 
 
 @kernel
-def _count(start: Ints, column: Ints, met: Ints, i: int, step: int) -> None:
+def _count(columns: _Columns, met: Ints, i: int, step: int) -> None:
     """Record i enters the set, or leaves it."""
+    start, column = columns.start, columns.column
     for z in range(start[i], start[i + 1]):
         met[column[z]] += step
 
@@ -186,8 +197,9 @@ def _best_two(gain: Floats, m: int) -> tuple[int, int]:
 
 
 @kernel
-def _left_hand_side(x: Floats, start: Ints, column: Ints, met: Ints, chosen: Ints, c: int) -> float:
+def _left_hand_side(x: Floats, columns: _Columns, met: Ints, chosen: Ints, c: int) -> float:
     """The left-hand side of the cut on the c chosen records. A group counts once, for the first of its records."""
+    start, column = columns.start, columns.column
     total = 0.0
     for a in range(c):
         for z in range(start[chosen[a]], start[chosen[a] + 1]):
@@ -207,30 +219,30 @@ def grow_sets(groups: Ints, x: Floats, n: int, triples: Ints, sets: Ints, excess
 
     sets : (m, 3 + 2j). excess : (m, j), by how much each step's cut is violated.
     """
-    start, column = _columns_of(groups, n)
+    columns = _columns_of(groups, n)
     met, at = np.zeros(groups.shape[0], np.int64), np.zeros(n, np.int64)
     beside, gain = np.empty(64, np.int64), np.empty((64, 64))
     for t in range(triples.shape[0]):
         chosen, c = sets[t], 3
         for i in range(3):
             chosen[i] = triples[t, i]
-            _count(start, column, met, chosen[i], 1)
+            _count(columns, met, chosen[i], 1)
         for j in range(excess.shape[1]):
             excess[t, j] = -1.0
         for j in range(excess.shape[1]):
-            m = _around(groups, start, column, chosen, c, beside)
+            m = _around(groups, columns, chosen, c, beside)
             for a in range(m):
                 at[beside[a]] = a + 1
-            _gains(groups, x, start, column, met, at, beside, m, gain)
+            _gains(groups, x, columns, met, at, beside, m, gain)
             for a in range(m):
                 at[beside[a]] = 0
             first, second = _best_two(gain, m)
             if first < 0:
                 break
             chosen[c], chosen[c + 1] = beside[first], beside[second]
-            _count(start, column, met, chosen[c], 1)
-            _count(start, column, met, chosen[c + 1], 1)
+            _count(columns, met, chosen[c], 1)
+            _count(columns, met, chosen[c + 1], 1)
             c += 2
-            excess[t, j] = _left_hand_side(x, start, column, met, chosen, c) - c // 2
+            excess[t, j] = _left_hand_side(x, columns, met, chosen, c) - c // 2
         for a in range(c):
-            _count(start, column, met, chosen[a], -1)
+            _count(columns, met, chosen[a], -1)

@@ -101,7 +101,7 @@ def guarded_group(tiles: Tiles, X: Floats, starts: Ints, watch: Watch, members: 
 def _deeper(tiles: Tiles, X: Floats, starts: Ints, r: int, last: int) -> Ints:
     """Give, nearest first, the free record of each block that is nearest to r of those farther away than `last`."""
     found, d2 = np.empty(starts.shape[0] - 1, np.int64), np.empty(starts.shape[0] - 1)
-    below = distance_to_boxes(tiles.box, X[r])
+    below = distance_to_boxes(tiles.tree.box, X[r])
     beyond = _d2(X, last, X[r])
     count = 0
     for j in range(found.shape[0]):

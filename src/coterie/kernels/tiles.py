@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from . import exact_sum
 from ._jit import kernel
-from .tree import FAN, GRAIN, NOBODY, SLACK, STATE, begin, bound_near, next_tiles
+from .tree import FAN, GRAIN, NOBODY, SLACK, STATE, Tree, begin, bound_near, next_tiles
 
 SIZE = 64
 _BLUR = 2.0**-23
@@ -42,22 +42,14 @@ class Tiles(NamedTuple):
     values: Floats  # (t, p + 2, SIZE): the records by column; the last two: distance from the anchor, from the centre
     record: Ints  # (t, SIZE): their indices
     filled: Ints  # (t,): how many of them are free; those stand first
-    box: Floats  # (2, p + 2, t): the least and the largest value of each column
     place: Ints  # (n,): where a record stands, tile * SIZE + slot; -2 - tile, or -1, once it is taken
     anchor: Floats  # (p,): a point amid all records
-    centre: Floats  # (p, t): a point amid the tile's
     shadow: Shadows  # (t, p, SIZE): (records - centre) * scale in single precision
     scale: float  # a power of two that brings the shadows to a magnitude of about 1
     digits: Ints  # (p, DIGITS): the exact sum of the free records; (0, DIGITS) where nobody asks for it
-    upper: Floats  # (2, p + 1, u): the boxes of the tree's nodes above the tiles
-    lowest: Ints  # (t + u,): the lowest free record of a tile or node; NOBODY where it is empty
-    starts: Ints  # (levels + 1,): the first node of each level, tiles first
-    bound: Floats  # (t + u,): room for a search
-    away: Floats  # (t,): the same
-    batch: Ints  # (t,): the same
     middle: Floats  # (t, p): the centres again, tile by tile
     opened: Ints  # (2,): tiles that searches looked at, and that they might have looked at
-    levels: int  # how many of the tree's levels a search uses: with one, it bounds every tile
+    tree: Tree  # over the tiles: boxes, centres, lowest free records
 
 
 @kernel
@@ -86,37 +78,40 @@ def _tighten_above(box: Floats, a: int, w: int, j: int, upper: Floats, u: int) -
 @kernel
 def _climb(tiles: Tiles, level: int, v: int, lowest: bool, columns: NDArray[np.bool_]) -> None:
     """Recompute, of node v of a level above the tiles, these columns' walls and, if asked for, the lowest record."""
-    starts = tiles.starts
+    tree = tiles.tree
+    starts = tree.starts
     t = starts[1]
     a = starts[level - 1] + (v - starts[level]) * FAN
     b = min(starts[level], a + FAN)
     if lowest:
         low = NOBODY
         for i in range(a, b):
-            low = min(low, tiles.lowest[i])
-        tiles.lowest[v] = low
+            low = min(low, tree.lowest[i])
+        tree.lowest[v] = low
     for j in range(columns.shape[0]):
         if columns[j]:
             if level == 1:
-                _tighten_above(tiles.box, a, b - a, j, tiles.upper, v - t)
+                _tighten_above(tree.box, a, b - a, j, tree.upper, v - t)
             else:
-                _tighten_above(tiles.upper, a - t, b - a, j, tiles.upper, v - t)
+                _tighten_above(tree.upper, a - t, b - a, j, tree.upper, v - t)
 
 
 @kernel
 def _climb_everywhere(tiles: Tiles) -> None:
     """Recompute all nodes above the tiles."""
-    columns = np.ones(tiles.upper.shape[1], np.bool_)
-    for level in range(1, tiles.starts.shape[0] - 1):
-        for v in range(tiles.starts[level], tiles.starts[level + 1]):
+    tree = tiles.tree
+    columns = np.ones(tree.upper.shape[1], np.bool_)
+    for level in range(1, tree.starts.shape[0] - 1):
+        for v in range(tree.starts[level], tree.starts[level + 1]):
             _climb(tiles, level, v, True, columns)
 
 
 @kernel
 def fill(tiles: Tiles, X: Floats, order: Ints, first: Ints) -> None:
     """Put the records into tiles: order[first[t]:first[t + 1]], at most SIZE of them, into tile t."""
-    values, record, filled, box, place = tiles.values, tiles.record, tiles.filled, tiles.box, tiles.place
-    anchor, centre, shadow, scale = tiles.anchor, tiles.centre, tiles.shadow, tiles.scale
+    tree = tiles.tree
+    values, record, filled, box, place = tiles.values, tiles.record, tiles.filled, tree.box, tiles.place
+    anchor, centre, shadow, scale = tiles.anchor, tree.centre, tiles.shadow, tiles.scale
     p = X.shape[1]
     for t in range(filled.shape[0]):
         inside = order[first[t] : first[t + 1]]
@@ -141,7 +136,7 @@ def fill(tiles: Tiles, X: Floats, order: Ints, first: Ints) -> None:
                 shadow[t, j, i] = np.float32((X[x, j] - centre[j, t]) * scale)
             values[t, p, i] = np.sqrt(from_anchor)
             values[t, p + 1, i] = np.sqrt(from_centre)
-        tiles.lowest[t] = lowest
+        tree.lowest[t] = lowest
         for j in range(p + 2):
             _tighten(values, t, j, filled[t], box)
     _climb_everywhere(tiles)
@@ -150,7 +145,8 @@ def fill(tiles: Tiles, X: Floats, order: Ints, first: Ints) -> None:
 @kernel
 def anchor_at(tiles: Tiles, point: Floats) -> None:
     """Move the anchor, which bounds the farthest sharply where it is near the point asked for."""
-    values, filled, box, anchor = tiles.values, tiles.filled, tiles.box, tiles.anchor
+    tree = tiles.tree
+    values, filled, box, anchor = tiles.values, tiles.filled, tree.box, tiles.anchor
     p = point.shape[0]
     d2 = np.empty(SIZE)
     for j in range(p):
@@ -177,8 +173,9 @@ def anchor_at(tiles: Tiles, point: Floats) -> None:
 @kernel
 def remove(tiles: Tiles, records: Ints) -> None:
     """Take records out; boxes shrink where they touched a wall."""
-    values, record, filled, box, place = tiles.values, tiles.record, tiles.filled, tiles.box, tiles.place
-    shadow, digits, upper, lowest, starts = tiles.shadow, tiles.digits, tiles.upper, tiles.lowest, tiles.starts
+    tree = tiles.tree
+    values, record, filled, box, place = tiles.values, tiles.record, tiles.filled, tree.box, tiles.place
+    shadow, digits, upper, lowest, starts = tiles.shadow, tiles.digits, tree.upper, tree.lowest, tree.starts
     p = shadow.shape[1]
     gone, touched = np.empty(p + 2), np.empty(p + 1, np.bool_)
     for x in records:
@@ -299,16 +296,10 @@ def nearest(tiles: Tiles, q: Floats, near_d2: Floats, near: Ints) -> None:
 @kernel
 def nearest_from(tiles: Tiles, q: Floats, home: int, near_d2: Floats, near: Ints) -> None:
     """Improve the list of records nearest to q, which lies in or near tile `home` if that is not -1."""
-    values, record, filled, box, centre = tiles.values, tiles.record, tiles.filled, tiles.box, tiles.centre
-    upper, lowest, starts, levels = tiles.upper, tiles.lowest, tiles.starts, tiles.levels
-    bound, away, middle, batch, shadow, scale = (
-        tiles.bound,
-        tiles.away,
-        tiles.middle,
-        tiles.batch,
-        tiles.shadow,
-        tiles.scale,
-    )
+    tree = tiles.tree
+    values, record, filled, box = tiles.values, tiles.record, tiles.filled, tree.box
+    bound, batch, lowest, middle, shadow = tree.bound, tree.batch, tree.lowest, tiles.middle, tiles.shadow
+    scale = tiles.scale
     p = q.shape[0]
     margin = 1.0 + (p + 8) * _BLUR
     b, rough, state = np.empty(p, np.float32), np.empty(SIZE, np.float32), np.empty(STATE, np.int64)
@@ -317,24 +308,7 @@ def nearest_from(tiles: Tiles, q: Floats, home: int, near_d2: Floats, near: Ints
     opened = 0
     while True:
         if home < 0:
-            count = next_tiles(
-                box,
-                upper,
-                centre,
-                lowest,
-                starts,
-                levels,
-                q,
-                -1.0,
-                worst,
-                near[-1],
-                lowest,
-                -1,
-                bound,
-                away,
-                state,
-                batch,
-            )
+            count = next_tiles(tree, q, -1.0, worst, near[-1], lowest, -1, state)
         home = -1
         if count == 0:
             break
@@ -363,16 +337,10 @@ def nearest_from(tiles: Tiles, q: Floats, home: int, near_d2: Floats, near: Ints
 @kernel
 def farthest(tiles: Tiles, q: Floats) -> int:
     """Give the free record farthest from q; -1 if none is free."""
-    values, record, filled, box, centre = tiles.values, tiles.record, tiles.filled, tiles.box, tiles.centre
-    upper, lowest, starts, levels, anchor = tiles.upper, tiles.lowest, tiles.starts, tiles.levels, tiles.anchor
-    bound, away, middle, batch, shadow, scale = (
-        tiles.bound,
-        tiles.away,
-        tiles.middle,
-        tiles.batch,
-        tiles.shadow,
-        tiles.scale,
-    )
+    tree = tiles.tree
+    values, record, filled, box, anchor = tiles.values, tiles.record, tiles.filled, tree.box, tiles.anchor
+    bound, batch, lowest, middle, shadow = tree.bound, tree.batch, tree.lowest, tiles.middle, tiles.shadow
+    scale = tiles.scale
     p = q.shape[0]
     margin = 1.0 - (p + 8) * _BLUR
     b, rough, state = np.empty(p, np.float32), np.empty(SIZE, np.float32), np.empty(STATE, np.int64)
@@ -384,9 +352,7 @@ def farthest(tiles: Tiles, q: Floats) -> int:
     best, best_d2 = np.int64(NOBODY), -np.inf
     opened = 0
     while True:
-        count = next_tiles(
-            box, upper, centre, lowest, starts, levels, q, shift, -best_d2, best, lowest, -1, bound, away, state, batch
-        )
+        count = next_tiles(tree, q, shift, -best_d2, best, lowest, -1, state)
         if count == 0:
             break
         for n in range(count):
@@ -429,8 +395,9 @@ def farthest_pair(tiles: Tiles, outermost: Ints) -> int:
     Tiles are paired by their reach, `outermost` first: once the anchor's bound falls below the longest pair, so does
     all that follows.
     """
-    values, record, filled, box, centre = tiles.values, tiles.record, tiles.filled, tiles.box, tiles.centre
-    lowest = tiles.lowest
+    tree = tiles.tree
+    values, record, filled, box, centre = tiles.values, tiles.record, tiles.filled, tree.box, tree.centre
+    lowest = tree.lowest
     p = centre.shape[0]
     reach, radius = box[1, p] * SLACK + GRAIN, box[1, p + 1]
     d2, q = np.empty(SIZE), np.empty(p)

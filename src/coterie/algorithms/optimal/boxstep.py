@@ -25,19 +25,17 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 _NO_CUTS = NO_CUTS, np.empty(0)
+# No bound becomes invalid by these: they decide how tight it gets, and how soon. No source gives them. What they reach
+# on the CASC sets at k = 2 to 10 is in docs/least-loss.md, and benchmarks/least_loss.py measures it.
 _MOST_NODES = 300_000  # of one search: few prices are so bad that it needs more
 _SEED_ROUNDS, _SEED_BREADTH, _SEED_NODES = 40, 25, 100  # of the dual ascent, for the first prices
-_LOWER = 0.85
-_HALF_WIDTH, _LEAST_WIDTH, _SHRINK, _STEADY = (
-    0.15,
-    0.02,
-    0.85,
-    3,
-)  # of the box, as part of a price; it shrinks after so many rounds
-_BREADTH, _NODES = 40, 100  # in a hurry
-_FEW = 0.03  # so few new columns, per record: time to price exactly
-_PATIENCE = 8  # after so many rounds in a hurry since the last, what prices prove is looked at anyway: cuts come later
-_OTHERS_NODES = 300  # in a hurry, for the anchors whose groups lie farther away
+_LOWER = 0.85  # of the first prices: what is proven by these, if there is no time for more
+_HALF_WIDTH, _LEAST_WIDTH = 0.15, 0.02  # of the box, as part of a price, at first and at last
+_SHRINK, _STEADY = 0.85, 3  # its factor in each round, after so many rounds
+_BREADTH, _NODES = 40, 100  # of a search in a hurry: nearest records, nodes
+_FEW = 0.03  # new columns for each record, below which it is time to price exactly
+_PATIENCE = 8  # rounds in a hurry, at most, between two proofs: without it, Tarragona at k = 10 had a late bound
+_OTHERS_NODES = 300  # of a search in a hurry around the anchors whose groups lie farther away
 CLOSE, _CLOSE_ENOUGH = 1e-5, 1e-3  # the bound and the prices agree to that, relative: converged, for cuts or without
 
 Proof = Callable[[float, Floats], None]  # is told a bound, and the prices that prove it
@@ -105,7 +103,7 @@ class Boxstep:
         new = 0
         for far, breadth, nodes in ((False, _BREADTH, _NODES), (True, EVERYBODY, _OTHERS_NODES)):
             anchors = np.flatnonzero(self._far == far)
-            found = self._pricing.price(
+            priced = self._pricing.price(
                 pi,
                 *_NO_CUTS,
                 below=BELOW,
@@ -115,21 +113,21 @@ class Boxstep:
                 smallest=True,
                 over=limits.over,
             )
-            new += self._master.add(found.groups)
+            new += self._master.add(priced.groups)
         self._tell(-math.inf, pi)
         return new
 
     def _prove(self, pi: Floats, limits: Limits) -> None:
         """A first bound, in case that there is no time for another: lower prices are easily proven."""
-        found = self._pricing.price(pi, *_NO_CUTS, below=BELOW, nodes=_NODES, smallest=True, over=limits.over)
-        self._tell(lagrangian_bound(pi, np.empty(0), np.empty(0), found.least, self._k, smallest=True), pi)
+        priced = self._pricing.price(pi, *_NO_CUTS, below=BELOW, nodes=_NODES, smallest=True, over=limits.over)
+        self._tell(lagrangian_bound(pi, np.empty(0), np.empty(0), priced.least, self._k, smallest=True), pi)
 
     def _price(self, pi: Floats, limits: Limits) -> int:
         """As well, exactly: prices prove a bound then."""
-        found = self._pricing.price(pi, *_NO_CUTS, below=BELOW, nodes=_MOST_NODES, smallest=True, over=limits.over)
-        self.nodes = found.nodes
-        self._far |= found.least < BELOW
-        bound = lagrangian_bound(pi, np.empty(0), np.empty(0), found.least, self._k, smallest=True)
+        priced = self._pricing.price(pi, *_NO_CUTS, below=BELOW, nodes=_MOST_NODES, smallest=True, over=limits.over)
+        self.nodes = priced.nodes
+        self._far |= priced.least < BELOW
+        bound = lagrangian_bound(pi, np.empty(0), np.empty(0), priced.least, self._k, smallest=True)
         self._bound = max(self._bound, bound)
         self._tell(bound, pi)
-        return self._master.add(found.groups)
+        return self._master.add(priced.groups)

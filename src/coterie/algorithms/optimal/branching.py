@@ -26,12 +26,14 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 
-_FRACTION = 1e-6
+# No bound becomes invalid by these: they decide how tight it gets, and how soon. No source gives them. What they reach
+# on the CASC sets at k = 2 to 10 is in docs/least-loss.md, and benchmarks/least_loss.py measures it.
+_FRACTION = 1e-6  # what counts as 0 in a linear program, whose own tolerance is 1e-9
 _FIRST = 8  # columns, per record, that the linear program starts with
 _FEW, _ROUND_NODES, _ROUND_RECORDS = 8, 100, 500  # rounding: among so many groups for each record, with so many nodes
 _FIRST_CUT_ROUNDS, _CUT_ROUNDS = 10, 1  # at the first node, and at others
 _SHRUNK = 4  # where so many times fewer groups are left, a smaller problem is set up
-_CUTS, _CUTS_EACH, _ENOUGH_CUTS = 150, 3, 8
+_CUTS, _CUTS_EACH, _ENOUGH_CUTS = 150, 3, 8  # at once; of these, at a record; in all, for each record
 
 
 class Node(NamedTuple):
@@ -144,9 +146,9 @@ class Branching:
                 if limits.over() or nodes >= most or others + part.bound >= self._value - self._close:
                     break
                 nodes += part.run(self._value - others, self._close / len(parts), limits, 1 if first else most - nodes)
-        found = [part.best for part in parts if part.best is not None]
-        if len(found) == len(parts):
-            self._take(np.concatenate([alone, *found]))
+        best = [part.best for part in parts if part.best is not None]
+        if len(best) == len(parts):
+            self._take(np.concatenate([alone, *best]))
         total = math.fsum([paid, *(part.bound for part in parts)])
         return Closed(None, self._value, max(bound, total * (1.0 - self._slack)), nodes)
 

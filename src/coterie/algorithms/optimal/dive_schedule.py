@@ -23,6 +23,7 @@ from .neighbourhoods import Neighbourhoods
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
+# As those of diving.py: no source gives them, docs/least-loss.md says what they reach.
 _EVERYWHERE = (0.2, 0.15, 0.1)  # dives among all records: the part of the groups that is fixed at a time
 _FREED, _FREED_MORE = 300, 450  # records of neighbourhoods
 _PARTS = (0.2, 0.1)  # that are fixed there, in turn
@@ -40,10 +41,10 @@ class Dives:
         self._X, self._k, self._limits, self._met = X, k, limits, met
         solution = master.solve()
         reduced = reduced_costs(master.groups, master.cost, solution.pi, master.cuts, solution.sigma)
-        some = few_of_each(master.groups, reduced, len(X), _KNOWN)
-        self._pool = master.groups[some]
+        kept = few_of_each(master.groups, reduced, len(X), _KNOWN)
+        self._pool = master.groups[kept]
         size = (self._pool >= 0).sum(axis=1)
-        self._tie = np.maximum(0.0, 1.0 - reduced[some] / (_TIED * size)) + _TAKEN * solution.x[some]
+        self._tie = np.maximum(0.0, 1.0 - reduced[kept] / (_TIED * size)) + _TAKEN * solution.x[kept]
         binding = solution.sigma > 0.0
         self._prices = solution.pi, master.cuts[binding], solution.sigma[binding]
         self._groups, self._value, self._enough = self._pool[:0], math.inf, False

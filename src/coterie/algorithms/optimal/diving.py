@@ -27,15 +27,20 @@ from .subset_row_cuts import separate, within
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-_FINISHED = 500  # among so few records, all groups that matter are listed,
-_LISTED, _LIST_NODES = 1000, 2_000_000  # and searched by branching if they are not more: the last fixings are the
-_FINISH_NODES, _CLOSE = 100, 1e-7  # worst
-_WHOLE, _FRACTION = 1.0 - 1e-6, 1e-6
+# Dives prove nothing: these decide how good a partition they find, and how soon. No source gives them; what they reach
+# on the CASC sets at k = 2 to 10 is in docs/least-loss.md, and benchmarks/least_loss.py measures it.
+_FINISHED = 500  # records: among so few, all groups that matter are listed, as the last fixings are the worst,
+_LISTED, _LIST_NODES = 1000, 2_000_000  # and if there are not more of them, with so many nodes of that search,
+_FINISH_NODES, _CLOSE = (
+    100,
+    1e-7,
+)  # branching finds the best partition: in so many nodes, to that part of its cost
+_WHOLE, _FRACTION = 1.0 - 1e-6, 1e-6  # what counts as 1 and as 0 in a linear program, whose own tolerance is 1e-9
 _HALF = 0.5  # a group is fixed above that, but one at least
-_BREADTH, _NODES = 20, 500  # of a search for groups; it is exact nowhere
-_ROUNDS = 30  # of linear programs between two fixings: badly converged, they fix the wrong groups
-_FEW = 0.005  # so few new columns, per record: converged
-_CUT_ROUNDS, _CUTS, _CUTS_EACH = 3, 100, 3
+_BREADTH, _NODES = 20, 500  # of a search for groups, nearest records and nodes; it is exact nowhere
+_ROUNDS = 30  # of linear programs between two fixings: badly converged, they fixed the wrong groups
+_FEW = 0.005  # new columns for each record, below which it has converged
+_CUT_ROUNDS, _CUTS, _CUTS_EACH = 3, 100, 3  # rounds of cuts; cuts at once; of these, so many at a record
 
 
 class Diving:
@@ -97,8 +102,8 @@ class Diving:
             if over():
                 break
             pi, cuts, sigma = solution.pi, master.cuts, solution.sigma
-            found = pricing.price(pi, cuts, sigma, below=BELOW, breadth=_BREADTH, nodes=_NODES, over=over)
-            if master.add(found.groups) < max(1, _FEW * n):
+            priced = pricing.price(pi, cuts, sigma, below=BELOW, breadth=_BREADTH, nodes=_NODES, over=over)
+            if master.add(priced.groups) < max(1, _FEW * n):
                 cut_rounds += 1
                 if cut_rounds > _CUT_ROUNDS or not self._cut(master, solution):
                     break
@@ -146,8 +151,8 @@ class Diving:
         X = self._X[self._rest]
         with listening(None):  # its progress is not this one's
             rng = np.random.default_rng(0)
-            found = refine(X, mdav(X, self._k), self._k, effort="quick", rng=rng, limits=self._limits)
-        labels = found.labels
+            refined = refine(X, mdav(X, self._k), self._k, effort="quick", rng=rng, limits=self._limits)
+        labels = refined.labels
         groups = np.full((labels.max() + 1, self._start.shape[1]), -1)
         for g in range(len(groups)):
             group = self._rest[labels == g]

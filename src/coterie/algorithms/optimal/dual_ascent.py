@@ -16,7 +16,8 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 _NO_CUTS = NO_CUTS, np.empty(0)
-_FIRST_STEP, _SHRINK = 0.3, 0.96
+# Where the linear program starts from, no more. No source gives them; they are measured with it, in docs/least-loss.md.
+_FIRST_STEP, _SHRINK = 0.3, 0.96  # of a price, and its factor from round to round
 _RISE = 0.5  # of a step; the fall is up to a whole one, for records in so many groups:
 _MANY = 4
 
@@ -47,7 +48,7 @@ def ascend(
     pricing: Pricing, pi: Floats, rounds: int, breadth: int, nodes: int, limits: Limits, shrink: float = _SHRINK
 ) -> Ascended:
     """Move prices, in steps that get smaller, to where few groups have a negative reduced cost."""
-    found: list[Ints] = []
+    met: list[Ints] = []
     step = _FIRST_STEP
     for _ in range(rounds):
         if limits.over():
@@ -55,8 +56,8 @@ def ascend(
         groups = np.unique(
             pricing.price(pi, *_NO_CUTS, below=BELOW, breadth=breadth, nodes=nodes, smallest=True).groups, axis=0
         )
-        found.append(groups)
+        met.append(groups)
         times = np.bincount(groups[groups >= 0], minlength=len(pi))
         pi = pi * (1.0 + step * np.where(times > 0, -np.minimum(times, _MANY) / _MANY, _RISE))
         step *= shrink
-    return Ascended(pi, np.unique(np.concatenate([*found, np.empty((0, pricing.width), np.int64)]), axis=0))
+    return Ascended(pi, np.unique(np.concatenate([*met, np.empty((0, pricing.width), np.int64)]), axis=0))

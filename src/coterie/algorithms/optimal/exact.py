@@ -20,16 +20,18 @@ from .relaxation import Relaxation
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
+# No bound becomes invalid by these: they decide how tight it gets, and how soon. No source gives them. What they reach
+# on the CASC sets at k = 2 to 10 is in docs/least-loss.md, and benchmarks/least_loss.py measures it.
 # groups that branching may have to do with; of more than the second, one dives for a better partition before; of more
 # than the third, cuts go on
 _LIST, _SHORT, _FEW = 1_000_000, 50_000, 20_000
 _LIST_NODES, _FEW_NODES = 200_000_000, 1_000_000  # of the search for them
 _AGAIN = 0.7  # of the gap at which they were too many: time to look again
-_SMALL = 500  # records: among so few, it is worth looking early
+_SMALL = 500  # records: among so few it is worth looking early (on EIA, k = 10, the look took as long as the proof)
 _NARROW, _NARROW_NODES = (0.5, 0.25, 0.1, 0.03), 100  # parts of the gap: of fewer groups, some better partition
-_HEURISTIC_NODES = 200
-_BRANCH_NODES = 10_000
-_ROUNDS = 5000
+_HEURISTIC_NODES = 200  # of branching among some of the groups
+_BRANCH_NODES = 10_000  # of branching among all that matter
+_ROUNDS = 5000  # of linear programs, in all
 
 
 class Solved(NamedTuple):
@@ -139,8 +141,8 @@ class _Search:
             return
         X, k = self._problem.X, self._k
         with listening(None):  # its progress is not this one's
-            found = refine(X, self._labels(), k, effort=effort, rng=np.random.default_rng(0), limits=self._limits)
-        self._take(split(X, k, found.labels))
+            refined = refine(X, self._labels(), k, effort=effort, rng=np.random.default_rng(0), limits=self._limits)
+        self._take(split(X, k, refined.labels))
 
     def _list(
         self, relaxation: Relaxation, part: float = 1.0, most: int = _LIST, nodes: int = _LIST_NODES

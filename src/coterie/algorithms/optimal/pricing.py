@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ...kernels.price_search import Found, Prices, Space, price_out
+from ...kernels.price_search import Asked, Found, Prices, Space, price_out
 from ..neighbours import Neighbours
 from .subset_row_cuts import by_record
 
@@ -88,14 +88,15 @@ class Pricing:
         a, at_once = 0, _AT_FIRST
         while a < len(anchors):
             began = time.perf_counter()
-            some = anchors[a : a + at_once]
-            m = len(some) * k
-            out, size = Found(np.empty(m), np.empty((m, w), np.int64)), np.zeros(m, np.int64)
-            low = least[a : a + at_once]
+            batch = anchors[a : a + at_once]
+            m = len(batch) * k
+            out = Found(np.empty(m), np.empty((m, w), np.int64), np.zeros(m, np.int64), False)
             nodes = 0 if over() else nodes
-            spent += price_out(self._space, prices, k, top, some, below, breadth, nodes, False, low, out, size)[0]
-            groups.append(_sorted(out.group[size > 0], size[size > 0]))
-            costs.append(out.cost[size > 0])
+            asked = Asked(k, top, below, breadth, nodes)
+            spent += price_out(self._space, prices, asked, batch, least[a : a + at_once], out)[0]
+            priced = out.size > 0
+            groups.append(_sorted(out.group[priced], out.size[priced]))
+            costs.append(out.cost[priced])
             a += at_once
             at_once = _next(at_once, time.perf_counter() - began)
         return Priced(least, np.concatenate(groups), np.concatenate(costs), spent)
@@ -117,12 +118,12 @@ class Pricing:
         at_once = _AT_FIRST
         while a < n:
             began = time.perf_counter()
-            some = np.arange(a, min(n, a + at_once))
+            batch = np.arange(a, min(n, a + at_once))
             left = nodes if not over() else 0
-            out, least = Found(cost[m:], group[m:]), np.empty(len(some))
-            top = min(self.width, n)
-            spent, found = price_out(self._space, prices, k, top, some, below, n - 1, left, True, least, out, size[m:])
-            m, nodes, a = m + found, nodes - spent, a + at_once
+            asked = Asked(k, min(self.width, n), below, n - 1, left)
+            out = Found(cost[m:], group[m:], size[m:], True)
+            spent, listed = price_out(self._space, prices, asked, batch, np.empty(len(batch)), out)
+            m, nodes, a = m + listed, nodes - spent, a + at_once
             if m > most or nodes <= 0 or left == 0:
                 return None
             at_once = _next(at_once, time.perf_counter() - began)

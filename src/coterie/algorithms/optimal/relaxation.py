@@ -20,11 +20,13 @@ from .subset_row_cuts import NO_CUTS, room, separate
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
+# No bound becomes invalid by these: they decide how tight it gets, and how soon. No source gives them. What they reach
+# on the CASC sets at k = 2 to 10 is in docs/least-loss.md, and benchmarks/least_loss.py measures it.
 CUT_K, _CUT_NODES = 6, 100  # with cuts, pricing is too hard above that k, if it took more nodes for each record before
-_BOX_ROUNDS = 60
+_BOX_ROUNDS = 60  # of the boxstep method, before cuts are looked for
 _HURRY = 2000  # nodes of a search in a hurry
 _FEW = 0.01  # so few new columns, per record: time to price exactly
-_FRACTION = 1e-6
+_FRACTION = 1e-6  # what counts as 0 in a linear program, whose own tolerance is 1e-9
 _CUTS, _CUTS_EACH = 150, 3  # cuts at once; of these, so many at a record
 _ENOUGH_CUTS = 4  # for each record: among few records, larger sets hardly run out
 _STUCK = 2e-3  # cuts that close less of the gap, twice, are the last
@@ -108,14 +110,14 @@ class Relaxation:
             breadth, nodes = (self._breadth, _HURRY) if hurry else (EVERYBODY, EVERYBODY)
             cuts = self.master.cuts
             over = limits.over
-            found = self.pricing.price(s.pi, cuts, s.sigma, below=BELOW, breadth=breadth, nodes=nodes, over=over)
+            priced = self.pricing.price(s.pi, cuts, s.sigma, below=BELOW, breadth=breadth, nodes=nodes, over=over)
             if not hurry:
-                bound = lagrangian_bound(s.pi, s.sigma, room(cuts), found.least, self._k)
+                bound = lagrangian_bound(s.pi, s.sigma, room(cuts), priced.least, self._k)
                 self.improve(bound, Dual(s.pi, cuts, s.sigma))
             self._tell(self.bound)
             if self.bound >= enough:
                 return True
-            new = self.master.add(found.groups)
+            new = self.master.add(priced.groups)
             few = new < _FEW * self._n
             if (few and not exact) or (new == 0 and not hurry):
                 return True

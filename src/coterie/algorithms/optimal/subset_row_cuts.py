@@ -18,7 +18,7 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 _MOST_RECORDS = 3000  # among so many records, at most, cuts are looked for: pairs take a square array
-_VIOLATED = 0.02
+_VIOLATED = 0.02  # by so much at least, or a cut is left out; as relaxation.py says of its own
 WIDTH = 9  # records of the largest sets; a row of `cuts` holds -1 after its last
 _SEEDS = (500, 2000)  # so many triples at least and at most, 2 for a record between these, grow to larger sets,
 _SEED = -0.6  # if they are not farther from a violation than that
@@ -55,10 +55,10 @@ def entries(groups: Ints, rows: Rows, m: int) -> tuple[Ints, Ints, Floats]:
     met = np.zeros(m, np.int64)
     counts = np.empty(len(groups), np.int64)
     count_coefficients(groups, rows.start, rows.member, met, counts)
-    found = np.empty(int(counts.sum()), np.int64)
-    value = np.empty(len(found))
-    coefficients(groups, rows.start, rows.member, met, found, value)
-    return counts, found, value
+    cut = np.empty(int(counts.sum()), np.int64)
+    value = np.empty(len(cut))
+    coefficients(groups, rows.start, rows.member, met, cut, value)
+    return counts, cut, value
 
 
 def within(cuts: Ints, place: Ints) -> Ints:
@@ -86,12 +86,12 @@ def separate(groups: Ints, x: Floats, n: int, most: int, each: int, known: set[t
     inside = np.ones(len(groups), bool) if len(records) < _MOST_RECORDS else ((local >= 0) == (groups >= 0)).all(axis=1)
     local, x = np.ascontiguousarray(local[inside]), x[inside]
     triples, excess = np.empty((200_000, 3), np.int64), np.empty(200_000)
-    found = violated_triples(local, x, len(records), _VIOLATED, False, triples, excess)
-    chosen = _choose(records[triples[:found]], excess[:found], n, most, each, known)
+    violations = violated_triples(local, x, len(records), _VIOLATED, False, triples, excess)
+    chosen = _choose(records[triples[:violations]], excess[:violations], n, most, each, known)
     if len(chosen):
         return chosen
-    found = violated_triples(local, x, len(records), _SEED, True, triples, excess)
-    seeds = triples[np.argsort(-excess[:found], kind="stable")[: max(_SEEDS[0], min(_SEEDS[1], 2 * n))]]
+    violations = violated_triples(local, x, len(records), _SEED, True, triples, excess)
+    seeds = triples[np.argsort(-excess[:violations], kind="stable")[: max(_SEEDS[0], min(_SEEDS[1], 2 * n))]]
     sets, violated = np.zeros((len(seeds), WIDTH), np.int64), np.empty((len(seeds), (WIDTH - 3) // 2))
     grow_sets(local, x, len(records), seeds, sets, violated)
     sizes = [_padded(records[sets[:, : 5 + 2 * j]], violated[:, j]) for j in range(violated.shape[1])]

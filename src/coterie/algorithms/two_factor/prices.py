@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ...kernels.cheapest_edges import cheapest_edges
+from ...kernels.cheapest_edges import Sets, cheapest_edges
 from ..free import FreeRecords
 from .linear_program import Solution
 from .odd_sets import Cut
@@ -67,9 +67,9 @@ class Prices:
         slack = 2.0**-50 * (p + 8 + int(count.max()))
         price = solution.pi + sigma + slack * (np.abs(solution.pi) + sigma)
         start, member = np.append(0, np.cumsum(count)), member[np.argsort(record, kind="stable")]
-        mu *= 1.0 - slack
+        sets = Sets(start, member, mu * (1.0 - slack))
         out = Priced(np.zeros((n, _EACH)), np.full((n, _EACH), -1))
         for a in range(0, len(self._lone), _AT_ONCE):
             records = self._lone[a : a + _AT_ONCE]
-            cheapest_edges(self._tiles, self._X, records, price, start, member, mu, out.cost, out.other)
+            cheapest_edges(self._tiles, self._X, records, price, sets, out.cost, out.other)
         return out
