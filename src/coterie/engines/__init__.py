@@ -57,8 +57,13 @@ class Engine(Protocol):
     def scan(self, columns: Sequence[str]) -> Iterator[Records]:
         """These columns of all records, in their order, piece by piece."""
 
-    def chunks(self, columns: Sequence[str], router: Router, sizes: Sequence[int]) -> Iterator[Chunk]:
-        """The records of all parts, as many parts at a time as there is room for; `sizes` are those of the parts."""
+    def chunks(
+        self, columns: Sequence[str], router: Router, sizes: Sequence[int], together: tuple[int, int] | None = None
+    ) -> Iterator[Chunk]:
+        """The records of all parts, as many parts at a time as there is room for; `sizes` are those of the parts.
+
+        `together` are two parts that follow each other and must be there at the same time.
+        """
 
     def check_unchanged(self) -> None:
         """Refuse if the table is not what it was when it was opened."""

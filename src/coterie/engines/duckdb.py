@@ -62,7 +62,7 @@ class DuckDBEngine:
         rows: int | None = None,
     ) -> None:
         if memory < 2 * LEAST:
-            raise CoterieError(f"The memory limit must be at least {2 * LEAST >> 20} MiB.", f"{memory >> 20} MiB")
+            raise CoterieError(f"The memory limit must be at least {2 * LEAST >> 20} MiB.", f"{memory:,} bytes")
         self.names, self.reading, self.rows = tuple(names), reading, rows
         self._path, self._memory, self._sha256 = path, memory, sha256
         self._table = _tables(path, format, self.names, int(_FOR_DUCKDB * (memory - LEAST)))
@@ -91,13 +91,15 @@ class DuckDBEngine:
         if start != self.records:
             raise CoterieError("The input must not change while it is read.", "another number of records")
 
-    def chunks(self, columns: Sequence[str], router: Router, sizes: Sequence[int]) -> Iterator[Chunk]:
+    def chunks(
+        self, columns: Sequence[str], router: Router, sizes: Sequence[int], together: tuple[int, int] | None = None
+    ) -> Iterator[Chunk]:
         """The records of as many parts at a time as there is room for; the file is read again for each."""
         import pyarrow as pa
 
         part = self._parts(router, len(sizes))
         names = list(dict.fromkeys(columns))
-        for parts in self._ranges(sizes, names):
+        for parts in self._ranges(sizes, names, together):
             pieces, numbers, start = [], [], 0
             for batch in self._table.batches(names):
                 own = part[start : start + batch.num_rows]
@@ -121,13 +123,14 @@ class DuckDBEngine:
             out[records.numbers[0] : records.numbers[-1] + 1] = np.where(own < 0, np.iinfo(kind).max, own)
         return out
 
-    def _ranges(self, sizes: Sequence[int], names: Sequence[str]) -> list[range]:
+    def _ranges(self, sizes: Sequence[int], names: Sequence[str], together: tuple[int, int] | None) -> list[range]:
         """Parts that follow one another, as many as have at most so many records."""
+        apart = None if together is None else together[1]
         most = self.rows or self._affordable(names)
         self.rows = most
         out, start, held = [], 0, 0
         for number, size in enumerate(sizes):
-            if number > start and held + size > most:
+            if number > start and held + size > most and number != apart:
                 out.append(range(start, number))
                 start, held = number, 0
             held += size
@@ -155,6 +158,7 @@ class _Table:
 
     def __init__(self, path: Path, format: Format, names: Sequence[str], memory: int) -> None:
         self._names = list(names)
+        self._types = _quietly(lambda: _types_of(path, format))
         self._private: tempfile.TemporaryDirectory[str] | None = None
         named = path.absolute()
         if not all(sign.isalnum() or sign in "/._- " for sign in str(named)):  # DuckDB takes * and [ for patterns
@@ -185,7 +189,32 @@ class _Table:
             batch = _quietly(lambda: next(reader, None))
             if batch is None:
                 return
-            yield pa.RecordBatch.from_arrays(batch.columns, names=list(columns))
+            arrays = [_typed(array, self._types.get(name)) for name, array in zip(columns, batch.columns, strict=True)]
+            yield pa.RecordBatch.from_arrays(arrays, names=list(columns))
+
+
+def _types_of(path: Path, format: Format) -> dict[str, Any]:
+    """The types that a Parquet file's columns have in Arrow, of which DuckDB keeps not all."""
+    if format.kind != "parquet":
+        return {}
+    from pyarrow import parquet
+
+    schema = parquet.read_schema(path)
+    return dict(zip(schema.names, schema.types, strict=True))
+
+
+def _typed(array: Any, kind: Any) -> Any:
+    """A column in the type that it has in its file."""
+    import pyarrow as pa
+
+    if kind is None or array.type == kind:
+        return array
+    if pa.types.is_dictionary(kind):
+        encoded = array.cast(kind.value_type).dictionary_encode()
+        return pa.DictionaryArray.from_arrays(
+            encoded.indices.cast(kind.index_type), encoded.dictionary, ordered=kind.ordered
+        )
+    return array.cast(kind)
 
 
 def _tables(path: Path, format: Format, names: Sequence[str], memory: int) -> Any:

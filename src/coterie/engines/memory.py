@@ -69,9 +69,11 @@ class MemoryEngine:
         del columns
         yield self._all
 
-    def chunks(self, columns: Sequence[str], router: Router, sizes: Sequence[int]) -> Iterator[Chunk]:
+    def chunks(
+        self, columns: Sequence[str], router: Router, sizes: Sequence[int], together: tuple[int, int] | None = None
+    ) -> Iterator[Chunk]:
         """All parts at once."""
-        del columns
+        del columns, together
         yield Chunk(self._all, router.parts(self._all), range(len(sizes)))
 
     def check_unchanged(self) -> None:

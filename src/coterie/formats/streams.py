@@ -38,9 +38,7 @@ def peek(path: Path, options: Mapping[str, Any] | None = None) -> tuple[Format, 
         check_columns(names, 1, path)
         return form, names
     if kind != "csv":
-        raise CoterieError(
-            "Only CSV and Parquet files are read part by part.", f"'{path.name}'", "raise the memory limit."
-        )
+        raise CoterieError("Only CSV and Parquet files are read part by part.", f"'{path.name}'", "use engine memory.")
     return _peek_csv(path, options)
 
 

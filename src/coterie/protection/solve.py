@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..kernels import seconds_compiling
 from ..tables.columns import Column
 from ..tables.records import Records
 from .centres import centres_of_groups, medoids
@@ -51,6 +53,7 @@ class Solved:
     chosen: Mapping[str, Any]
     loss: PartLoss
     proven: ProvenPart | None
+    seconds: float = 0.0  # CPU seconds that it took, without those of compiling
 
     @property
     def groups(self) -> int:
@@ -60,6 +63,7 @@ class Solved:
 
 def solve(records: Records, part: Part, division: Division, plan: Plan) -> Solved:
     """Group the records of a part, and find what is released for each group."""
+    began, compiling = time.thread_time(), seconds_compiling()
     recipe, whole, component = plan.recipe, plan.whole, division.component
     assert recipe.seed is not None
     columns = masked(records, part, division)
@@ -75,7 +79,9 @@ def solve(records: Records, part: Part, division: Division, plan: Plan) -> Solve
     effort = recipe.method.bound
     proven = None if effort == "none" else prove(columns, whole.scales, component.k, labels, effort)
     constant = {column.name: constant_groups(labels, column) for column in confidential}
-    return Solved(labels, centres, constant, grouped.chosen, part_loss(columns, whole.scales, labels, weights), proven)
+    loss = part_loss(columns, whole.scales, labels, weights)
+    used = time.thread_time() - began - (seconds_compiling() - compiling)
+    return Solved(labels, centres, constant, grouped.chosen, loss, proven, used)
 
 
 def masked(records: Records, part: Part, division: Division) -> list[Column]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
@@ -14,7 +13,6 @@ from .. import progress as progress_
 from ..algorithms.shared import sharing
 from ..errors import CoterieError, PromiseError
 from ..facts.comparison import Candidate, with_frontier
-from ..kernels import seconds_compiling
 from ..measures.measure import measure_candidate
 from ..measures.risk import classes
 from ..protection.plan import make_plan
@@ -78,7 +76,7 @@ def compare(
 
     A candidate whose promise cannot be kept is told as not possible, with the reason; the others are compared. The
     table is read and surveyed once. Candidates are solved on all cores, and share what they have in common; their
-    `seconds` are CPU seconds of one thread, without those of compiling.
+    `seconds` are CPU seconds of grouping, without those of compiling.
 
     Parameters
     ----------
@@ -143,15 +141,13 @@ def _in_memory(source: Source, recipes: list[Recipe]) -> Compared:
     progress_.more(len(recipes) * engine.records)
 
     def one(recipe: Recipe) -> Candidate:
-        began, compiling = time.thread_time(), seconds_compiling()
         tally = Tally(make_plan(recipe, survey, engine.scan), all_there=True)
-        for _ in solve_all(engine, tally.plan, [], tally):
+        for _ in solve_all(engine, tally.plan, [], tally, threads=1):
             pass
-        used = time.thread_time() - began - (seconds_compiling() - compiling)
         sample = tally.sample()
         same = alike if sample.records == engine.records else None
         lost, linked, largest = measure_candidate(sample.before, sample.after, recipe.quasi, same, recipe.seed or 0)
-        return Candidate(recipe.method.name, recipe.k, lost, linked, largest, used)
+        return Candidate(recipe.method.name, recipe.k, lost, linked, largest, tally.seconds)
 
     candidates: list[Candidate] = []
     refused: list[PromiseError] = []
@@ -189,14 +185,17 @@ def _part_by_part(source: Source, recipes: list[Recipe], place: str) -> Compared
     refused: list[PromiseError] = []
 
     def one(recipe: Recipe) -> Candidate:
-        began = time.process_time()
         release = protect(source, recipe, engine=place)
         release.rehearse()
-        used = time.process_time() - began
         measures = release.measures
         largest = measures.risk.scenarios[0].after.largest_risk
         return Candidate(
-            recipe.method.name, recipe.k, measures.loss.loss_percent, measures.risk.linkage.share, largest, used
+            recipe.method.name,
+            recipe.k,
+            measures.loss.loss_percent,
+            measures.risk.linkage.share,
+            largest,
+            release._known()[1].seconds,
         )
 
     for recipe in recipes:

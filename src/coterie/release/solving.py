@@ -35,25 +35,29 @@ class Released:
     number: int  # counts the pieces in which the release comes
 
 
-def solve_all(engine: Engine, plan: Plan, columns: Sequence[str], tally: Tally) -> Iterator[Released]:
+def solve_all(
+    engine: Engine, plan: Plan, columns: Sequence[str], tally: Tally, threads: int | None = None
+) -> Iterator[Released]:
     """Solve every part, and give the released records piece by piece; what there is to tell goes to the tally.
 
-    Where records belong to several groupings, those before the last are remembered for every record: a number.
+    Where records belong to several groupings, those before the last are remembered for every record: a number. Parts
+    are solved on as many threads as there are cores, unless `threads` says otherwise.
     """
+    workers = threads or os.cpu_count() or 1
     *others, last = plan.divisions
     remembered: list[GroupTable] = []
     read = list(dict.fromkeys([*needed_columns(plan.recipe), *columns]))
     for division in others:
         table = GroupTable(np.full(engine.records, -1, np.int32))
         for chunk in _chunks(engine, plan, division, needed_columns(plan.recipe)):
-            for rows, solved in _solved(chunk, plan, division, tally):
+            for rows, solved in _solved(chunk, plan, division, tally, workers):
                 assert table.of_record is not None
                 table.of_record[chunk.records.numbers[rows]] = table.add(solved) + solved.labels
         remembered.append(table)
     stratum = strata_of_parts(last)
     for number, chunk in enumerate(_chunks(engine, plan, last, read)):
         own, group = GroupTable(), np.full(len(chunk.records), -1, np.int64)
-        for rows, solved in _solved(chunk, plan, last, tally):
+        for rows, solved in _solved(chunk, plan, last, tally, workers):
             group[rows] = own.add(solved) + solved.labels
         left = np.flatnonzero(group >= 0)
         kept = chunk.records if len(left) == len(group) else chunk.records.take(left)
@@ -67,16 +71,16 @@ def solve_all(engine: Engine, plan: Plan, columns: Sequence[str], tally: Tally) 
 def _chunks(engine: Engine, plan: Plan, division: Division, columns: Sequence[str]) -> Iterator[Chunk]:
     sizes = [part.records for part in division.parts]
     progress_.more(sum(sizes))
-    return engine.chunks(columns, Router(plan, division), sizes)
+    return engine.chunks(columns, Router(plan, division), sizes, division.neighbours)
 
 
-def _solved(chunk: Chunk, plan: Plan, division: Division, tally: Tally) -> Iterator[tuple[Ints, Solved]]:
+def _solved(chunk: Chunk, plan: Plan, division: Division, tally: Tally, threads: int) -> Iterator[tuple[Ints, Solved]]:
     """The parts of a chunk, in their order, solved on threads; and the loss at one border between two of them."""
     rows = dict(in_parts(chunk.part, chunk.parts))
     for name in needed_columns(plan.recipe):
         chunk.records.typed(name)  # read once, before threads ask for it
-    pair = division.neighbours if tally.measures_borders else None
-    probe = pair if pair is not None and pair[0] in chunk.parts and pair[1] in chunk.parts else None
+    pair = division.neighbours
+    probe = pair if tally.measures_borders and pair is not None and pair[0] in chunk.parts else None
 
     def one(number: int) -> Solved:
         return _solve(chunk.records, rows[number], division.parts[number], division, plan)
@@ -87,7 +91,7 @@ def _solved(chunk: Chunk, plan: Plan, division: Division, tally: Tally) -> Itera
         return _solve(chunk.records, together, Part(part.cell, part.number, len(together)), division, plan)
 
     apart = 0.0
-    for number, solved in _in_order(chunk.parts, one, len(division.parts)):
+    for number, solved in _in_order(chunk.parts, one, len(division.parts), threads):
         tally.add(division, solved)
         if probe is not None and number in probe:
             apart += solved.loss.plain.sse
@@ -107,13 +111,13 @@ def _solve(records: Records, rows: Ints, part: Part, division: Division, plan: P
     raise short
 
 
-def _in_order(parts: range, run: Callable[[int], Solved], of: int) -> Iterator[tuple[int, Solved]]:
-    """The solutions of parts in their order: one in this thread, several on as many threads as there are cores."""
-    if len(parts) == 1 and of == 1:
-        yield parts.start, run(parts.start)  # the method itself tells how far it is
+def _in_order(parts: range, run: Callable[[int], Solved], of: int, threads: int) -> Iterator[tuple[int, Solved]]:
+    """The solutions of parts in their order: one in this thread, several on threads."""
+    if of == 1 or threads == 1:
+        for number in parts:
+            yield number, run(number)  # the method itself tells how far it is
         return
-    threads = min(len(parts), os.cpu_count() or 1)
-    with ThreadPoolExecutor(threads) as pool:
+    with ThreadPoolExecutor(min(len(parts), threads)) as pool:
         waiting: list[tuple[int, Future[Solved]]] = []
         try:
             for number in parts:

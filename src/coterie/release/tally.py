@@ -95,6 +95,7 @@ class Tally:
         # what blocks lose is measured where it is cheap, and where guards inside them may lose more than the whole
         self.measures_borders = all_there or bool(plan.references)
         self.missing_after: Counter[str] = Counter()
+        self.seconds = 0.0  # CPU seconds of all parts
         self.exposed = 0  # records in groups of any division in which a confidential column has one value at most
         self._sums = [_Sums() for _ in plan.divisions]
         self._samples: list[list[Sampled]] = [[] for _ in plan.divisions]
@@ -103,6 +104,7 @@ class Tally:
     def add(self, division: Division, solved: Solved) -> None:
         """Take in the groups of a part."""
         sums, sizes = self._sums[division.number], np.bincount(solved.labels)
+        self.seconds += solved.seconds
         sums.groups += len(sizes)
         sums.parts += 1
         sums.largest = max(sums.largest, len(solved.labels))
