@@ -70,7 +70,7 @@ def test_refine_refuses(labels, own, message):
 @pytest.mark.parametrize(
     ("own", "message"),
     [
-        ({"method": "mdav", "refine": "much"}, "'none', 'quick', 'thorough'"),
+        ({"method": "mdav", "refine": "much"}, "'none', 'quick' or 'thorough'"),
         ({"method": "mdav", "refine": True}, "bool"),
         ({"method": "mdav", "refine": "quick", "centre": "median"}, "squared distances to means"),
         ({"method": "mdav", "refine": "quick", "distortion": "euclidean"}, "squared distances to means"),

@@ -205,8 +205,9 @@ def test_every_scenario_has_what_the_method_needs():
     job = {"role": "quasi", "kind": "nominal"}
     apart = {"a": {"quasi": ["age"], "k": 5}, "b": {"quasi": ["job"], "k": 5}}
     method = {"name": "mdav", "blocks": 20}
-    found = mistakes(columns=columns(job=job), scenarios=apart, method=method)
-    assert [where for where, _ in found] == ["method.blocks"]
+    Recipe(**{**SMALL, "columns": columns(job=job), "scenarios": apart, "method": method})  # cut at categories
+    found = mistakes(columns=columns(job=job), scenarios=apart, method="univariate")
+    assert [where for where, _ in found] == ["method.name"]
     Recipe(**{**SMALL, "columns": columns(job=job), "method": method})
     together = {**apart, "b": {"quasi": ["job", "age"], "k": 5}}
     Recipe(**{**SMALL, "columns": columns(job=job), "scenarios": together, "method": method})
