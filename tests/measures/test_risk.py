@@ -168,7 +168,9 @@ def test_classes_tell_what_verify_says_of_them(rows):
     _, distinct, entropy, constant = verify(table, ["g"], 2, confidential={"v": guard}).checks
     assert (found.least_distinct, found.least_entropy_l) == (distinct.found, pytest.approx(entropy.found))
     assert found.constant_classes == constant.offending_classes
-    assert found.constant_records == constant.offending_records == np.count_nonzero(constant_groups(labels, told)[labels])
+    assert (
+        found.constant_records == constant.offending_records == np.count_nonzero(constant_groups(labels, told)[labels])
+    )
 
 
 def test_guesses_by_hand():

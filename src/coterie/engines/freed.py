@@ -9,7 +9,10 @@ import sys
 
 
 def give_back() -> None:
-    """Give the system what is not used any more, where the C library can (glibc)."""
+    """Give the system what is not used any more: Arrow's memory, and that of the C library where it can (glibc)."""
+    import pyarrow as pa
+
+    pa.default_memory_pool().release_unused()
     if sys.platform != "linux":
         return
     import ctypes

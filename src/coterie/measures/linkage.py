@@ -17,6 +17,7 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 PAIRS = 300_000_000  # distances computed, at most: a few seconds
+AT_ONCE = 2**16  # records whose differences are held together
 ROWS = 64  # released points that are compared at a time
 TIE = 1e-9  # squared distances that differ by less than this part are equal
 
@@ -92,7 +93,7 @@ def _points(before: Sequence[Column], after: Sequence[Column]) -> tuple[_Points,
     """Both files as points in the same space."""
     n = len(before[0].numbers)
     numbers: list[tuple[Floats, Floats]] = []
-    codes: list[tuple[Ints, Ints]] = []
+    codes: list[tuple[NDArray[np.int32], NDArray[np.int32]]] = []
     for b, a in zip(before, after, strict=True):
         if not b.is_ordered:
             codes.append((_codes(b), _codes(a)))
@@ -102,7 +103,7 @@ def _points(before: Sequence[Column], after: Sequence[Column]) -> tuple[_Points,
             numbers.append((np.nan_to_num(scale(b.numbers)), np.nan_to_num(scale(a.numbers))))
         if b.missing.any() or a.missing.any():
             numbers.append((b.missing.astype(np.float64), a.missing.astype(np.float64)))
-    none, no_codes = np.zeros((n, 0)), np.zeros((n, 0), np.int64)
+    none, no_codes = np.zeros((n, 0)), np.zeros((n, 0), np.int32)
     first, second = (
         _Points(
             np.column_stack([none, *(pair[i] for pair in numbers)]),
@@ -113,8 +114,8 @@ def _points(before: Sequence[Column], after: Sequence[Column]) -> tuple[_Points,
     return first, second
 
 
-def _codes(column: Column) -> Ints:
-    return np.nan_to_num(column.numbers, nan=-1.0).astype(np.int64)
+def _codes(column: Column) -> NDArray[np.int32]:
+    return np.nan_to_num(column.numbers, nan=-1.0).astype(np.int32)
 
 
 def _first(labels: Ints) -> Ints:
@@ -173,8 +174,10 @@ class _Targets(NamedTuple):
 
 
 def _targets(original: _Points, released: _Points, group: Ints) -> _Targets:
-    steps = original.numbers - released.numbers
-    d2 = np.einsum("ij,ij->i", steps, steps) + np.count_nonzero(original.codes != released.codes, axis=1)
+    d2 = np.count_nonzero(original.codes != released.codes, axis=1).astype(np.float64)
+    for at in range(0, len(d2), AT_ONCE):  # some at a time: the differences of all would be another table
+        steps = original.numbers[at : at + AT_ONCE] - released.numbers[at : at + AT_ONCE]
+        d2[at : at + AT_ONCE] += np.einsum("ij,ij->i", steps, steps)
     first, size = _first(group), np.bincount(group)
     y = released.numbers[first]
     nearest = np.full(len(first), np.inf)

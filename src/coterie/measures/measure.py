@@ -179,7 +179,7 @@ class _Classes:
 
     def __init__(self, columns: Columns) -> None:
         self._columns = columns
-        self._values: dict[str, Ints] = {}
+        self._values: dict[str, NDArray[np.integer]] = {}
         self._classes: dict[tuple[str, ...], Ints] = {}
 
     def of(self, names: Sequence[str]) -> Ints:
@@ -188,7 +188,8 @@ class _Classes:
             return np.zeros(0, np.int64)
         for name in key:
             if name not in self._values:
-                self._values[name] = risk.values(self._columns[name])
+                number = risk.values(self._columns[name])
+                self._values[name] = number.astype(np.min_scalar_type(int(number.max(initial=0))))  # as few bytes as do
         if key not in self._classes:
             self._classes[key] = risk.combined([self._values[name] for name in key])
         return self._classes[key]

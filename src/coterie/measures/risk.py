@@ -55,9 +55,9 @@ def classes(columns: Sequence[Column]) -> Ints:
     return combined([values(column) for column in columns])
 
 
-def combined(numbers: Sequence[Ints]) -> Ints:
+def combined(numbers: Sequence[NDArray[np.integer]]) -> Ints:
     """The classes of records with the same numbers everywhere, numbered from 0 without gaps."""
-    out, count = numbers[0], int(numbers[0].max(initial=0)) + 1
+    out, count = numbers[0].astype(np.int64), int(numbers[0].max(initial=0)) + 1
     for number in numbers[1:]:
         size = int(number.max(initial=0)) + 1
         if count > 2**62 // size:

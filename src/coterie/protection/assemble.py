@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -58,35 +58,47 @@ class Grouping:
     group: Ints
 
 
-def assemble(records: Records, groupings: Sequence[Grouping], stratum: Ints, plan: Plan) -> dict[str, Column]:
-    """The columns of some records that are not released as they are.
+class Assembled(Mapping[str, Column]):
+    """The columns of some records that are not released as they are, each made when it is asked for.
 
     Quasi-identifiers get the centres of their groups, columns of strata what is released in the stratum, confidential
     columns noise where so asked for.
     """
-    after: dict[str, Column] = {}
-    for grouping in groupings:
-        for name in grouping.table.centres:
-            after[name] = records.column(name).with_numbers(grouping.table.centre(name)[grouping.group])
-    for name in plan.recipe.within:
-        if name not in after:  # a medoid of the only grouping gives its own
-            after[name] = records.column(name).with_numbers(plan.strata[name][stratum])
-    for number, name in enumerate(plan.recipe.of_role("confidential")):
-        noise = plan.recipe.columns[name].noise
-        if noise is not None:
-            after[name] = _with_noise(records, name, number, noise, groupings, plan)
-    return after
+
+    def __init__(self, records: Records, groupings: Sequence[Grouping], stratum: Ints, plan: Plan) -> None:
+        self._records, self._groupings, self._stratum, self._plan = records, groupings, stratum, plan
+        recipe = plan.recipe
+        self._of = {name: grouping for grouping in groupings for name in grouping.table.centres}
+        noisy_columns = [n for n in recipe.of_role("confidential") if recipe.columns[n].noise is not None]
+        self._names = tuple(dict.fromkeys([*self._of, *recipe.within, *noisy_columns]))
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __getitem__(self, name: str) -> Column:
+        if name in self._of:  # a medoid of the only grouping gives its own values of strata, too
+            grouping = self._of[name]
+            numbers = grouping.table.centre(name)[grouping.group]
+        elif name in self._plan.recipe.within:
+            numbers = self._plan.strata[name][self._stratum]
+        elif name in self._names:
+            return _with_noise(self._records, name, self._groupings, self._plan)
+        else:
+            raise KeyError(name)
+        return self._records.column(name).with_numbers(numbers)
 
 
-def _with_noise(
-    records: Records, name: str, number: int, noise: float, groupings: Sequence[Grouping], plan: Plan
-) -> Column:
+def _with_noise(records: Records, name: str, groupings: Sequence[Grouping], plan: Plan) -> Column:
     constant = np.zeros(len(records), bool)
     for grouping in groupings:
         constant |= grouping.table.constants(name)[grouping.group]
     assert plan.recipe.seed is not None
+    number = plan.recipe.of_role("confidential").index(name)
     draws = normal_draws(plan.recipe.seed, number, records.numbers[constant])
-    spread = noise * plan.whole.scales[name].width
+    spread = (plan.recipe.columns[name].noise or 0.0) * plan.whole.scales[name].width
     return noisy(records.column(name), spread, plan.whole.digits[name], constant, draws)
 
 

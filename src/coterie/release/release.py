@@ -64,6 +64,7 @@ class Release:
         give_back()
         with progress_.bar(progress, "releasing"):
             self.data = table_of(part, source, recipe)
+            del part
             give_back()
         with progress_.bar(progress, "verifying"):
             self.verdict = checked(self.data, source, recipe)

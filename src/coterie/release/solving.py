@@ -14,7 +14,7 @@ from .. import progress as progress_
 from ..algorithms.confidential.guarded import UnreachableError
 from ..engines import Chunk, Engine
 from ..errors import CoterieError, PromiseError
-from ..protection.assemble import Grouping, GroupTable, assemble, strata_of_parts
+from ..protection.assemble import Assembled, Grouping, GroupTable, strata_of_parts
 from ..protection.grouping import unreachable
 from ..protection.guarding import guarded_columns
 from ..protection.plan import Division, Part, Plan, Router, in_parts, needed_columns
@@ -63,7 +63,7 @@ def solve_all(
         kept = chunk.records if len(left) == len(group) else chunk.records.take(left)
         groupings = [Grouping(t, t.of_record[kept.numbers]) for t in remembered if t.of_record is not None]
         groupings.append(Grouping(own, group[left]))
-        after = assemble(kept, groupings, stratum[chunk.part[left]], plan)
+        after = Assembled(kept, groupings, stratum[chunk.part[left]], plan)
         tally.add_released(kept, after, groupings)
         yield Released(kept, after, number)
 

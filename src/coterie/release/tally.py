@@ -6,7 +6,7 @@ groups of each grouping.
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import ChainMap, Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -131,10 +131,8 @@ class Tally:
     def add_released(self, records: Records, after: Mapping[str, Column], groupings: Sequence[Grouping]) -> None:
         """Take in some released records."""
         self.records += len(records)
-        for name in (*self.plan.recipe.quasi, *self.plan.recipe.of_role("confidential")):
-            column = after[name] if name in after else records.column(name)
-            self.missing_after[name] += int(np.count_nonzero(column.missing))
         last = len(groupings) - 1
+        self._count_missing(records, after)
         exposed = np.zeros(len(records), bool)
         for i, grouping in enumerate(groupings):
             group = grouping.group + (self._first if i == last else 0)  # numbered over all pieces
@@ -146,6 +144,11 @@ class Tally:
                 self._sample(i, records, after, group)
         self.exposed += int(np.count_nonzero(exposed))
         self._first += groupings[last].table.groups
+
+    def _count_missing(self, records: Records, after: Mapping[str, Column]) -> None:
+        for name in (*self.plan.recipe.quasi, *self.plan.recipe.of_role("confidential")):
+            column = after[name] if name in after else records.column(name)
+            self.missing_after[name] += int(np.count_nonzero(column.missing))
 
     def _add_noise(self, sums: _Sums, records: Records, after: Mapping[str, Column], group: Ints) -> None:
         for name in _noisy(self.plan.recipe):
@@ -172,7 +175,7 @@ class Tally:
         weights = weights_of(records, recipe)
         if self.share >= 1.0:
             before = {name: records.column(name) for name in names}
-            self._samples[i].append(Sampled(before, {**before, **after}, weights))
+            self._samples[i].append(Sampled(before, ChainMap(after, before), weights))  # type: ignore[arg-type]
             return
         drawn = mixed(group.astype(np.uint64), np.uint64((recipe.seed or 0) + i)) < np.uint64(self.share * 2.0**64)
         rows = np.flatnonzero(drawn)
@@ -184,7 +187,8 @@ class Tally:
         """The records that measures of a division are taken from; those of the last one are for all of them."""
         parts = self._samples[i]
         if len(parts) == 1:
-            return parts[0]
+            (part,) = parts
+            return Sampled(part.before, {name: part.after[name] for name in part.before}, part.weights)
         weights = [part.weights for part in parts if part.weights is not None]
         return Sampled(
             _joined(part.before for part in parts),
