@@ -101,6 +101,7 @@ class Choices:
 
 
 _ROLES = {"quasi": "quasi", "confidential": "confidential", "drop": "identifier", "keep": "other"}
+_LISTED = 20  # names in an error: enough to see which, and a wide table does not fill the screen
 _K = 5  # where somebody only looks and says none: a common choice
 
 
@@ -135,11 +136,12 @@ def source_and_recipe(
         chosen = as_recipe(recipe)
         return open_source(table, chosen.file.options, memory=memory), chosen
     needed = ["quasi"] if looking else ["k", "quasi"]
-    if any(getattr(choices, name) is None for name in needed):
+    lacking = [called(name) for name in needed if getattr(choices, name) is None]
+    if lacking:
         path = table.path if isinstance(table, Source) else table
         hint = f"coterie recipe {path} drafts one." if isinstance(path, (str, Path)) else "draft_recipe drafts one."
         others = " and ".join(called(name) for name in needed)
-        raise CoterieError(f"Give {called('recipe')}, or at least {others}.", "neither", hint)
+        raise CoterieError(f"Give {called('recipe')}, or at least {others}.", f"no {' and no '.join(lacking)}", hint)
     roles = _roles(choices, called)
     source = open_source(table, choices.read, memory=memory)
     if looking:
@@ -187,12 +189,12 @@ def recipe_from_roles(
         for name in roles
         if name not in seen
     ]
-    lists = ", ".join(called(option) for option in _ROLES)
-    mistakes += [
-        Mistake(("columns", name), f"Every column must be in one of {lists}.", "in none")
-        for name in seen
-        if name not in roles
-    ]
+    unnamed = [name for name in seen if name not in roles]
+    if unnamed:
+        lists = ", ".join(called(option) for option in _ROLES)
+        listed = ", ".join(f"'{name}'" for name in unnamed[:_LISTED])
+        more = f" and {len(unnamed) - _LISTED:,} more" if len(unnamed) > _LISTED else ""
+        mistakes.append(Mistake(("columns",), f"Every column must be in one of {lists}.", f"{listed}{more} in none"))
     if mistakes:
         raise RecipeError(mistakes, "the columns")
     ordered = {name: roles[name] for name in seen}
