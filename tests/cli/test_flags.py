@@ -132,7 +132,14 @@ def test_names_with_colons_and_commas():
     assert flags.choices(strata="a:b,c").strata == {"within": ["a:b", "c"]}
     assert flags.choices(strata='"a:merge"').strata == {"within": ["a:merge"]}
     assert flags.choices(missing="group").missing == {"policy": "group"}
-    assert flags.choices(quasi="a, b", method="mdav").given == ["quasi", "method"]
+    said = flags.choices(columns={"quasi": ["a, b", "c"], "drop": None}, method="mdav")
+    assert (said.given, said.quasi) == (["quasi", "method"], ["a", "b", "c"])
+
+
+def test_a_list_may_be_given_in_pieces(run, patients):
+    whole = run("assess", patients, "--quasi", "age,income", "--json")
+    assert run("assess", patients, "--quasi", "age", "--quasi", "income", "--json") == whole
+    assert "'age' twice in --quasi" in run("assess", patients, "--quasi", "age", "--quasi", "age")[2]
 
 
 def test_columns_that_nobody_named_are_kept_by_those_who_look(run, patients):

@@ -95,9 +95,8 @@ def protect(
         raise CoterieError("Give either -o FOLDER or --dry-run.", "both" if output else "neither")
     if output is not None:
         check_place(output, force)
-    texts = {"quasi": quasi, "confidential": confidential, "drop": drop, "keep": keep}
-    texts |= {"weights": weights, "formulas": formulas, "method": method}
-    said = flags.choices(k, read, strata, missing, **texts)
+    columns = {"quasi": quasi, "confidential": confidential, "drop": drop, "keep": keep}
+    said = flags.choices(k, read, strata, missing, columns, weights=weights, formulas=formulas, method=method)
     source, chosen = source_and_recipe(file, recipe, said, memory=memory, called=flags.option)
     if recipe is None and not quiet:
         kinds = ", ".join(f"{name} {rule.kind}" for name, rule in chosen.columns.items() if rule.kind)
@@ -208,7 +207,8 @@ def assess(
     from ..release.assess import assess as run
     from ..release.drafting import source_and_recipe
 
-    said = flags.choices(k, read, quasi=quasi, confidential=confidential, drop=drop, keep=keep)
+    columns = {"quasi": quasi, "confidential": confidential, "drop": drop, "keep": keep}
+    said = flags.choices(k, read, columns=columns)
     source, chosen = source_and_recipe(file, recipe, said, memory=memory, looking=True, called=flags.option)
     assessment = run(source, chosen, engine=engine)
     if json_:
@@ -254,8 +254,8 @@ def compare(
     from ..release.drafting import source_and_recipe
 
     _check_page(output, force)
-    texts = {"quasi": quasi, "confidential": confidential, "drop": drop, "keep": keep, "weights": weights}
-    said = flags.choices(None, read, strata, missing, **texts)
+    columns = {"quasi": quasi, "confidential": confidential, "drop": drop, "keep": keep}
+    said = flags.choices(None, read, strata, missing, columns, weights=weights)
     sizes = [_whole(text) for text in names_of(k, "--k") or ()]
     source, chosen = source_and_recipe(file, recipe, said, memory=memory, looking=True, called=flags.option)
     comparison = run(

@@ -6,6 +6,7 @@ A command lists those that have an effect on it. What they mean, and which go to
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Optional
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from ..release.drafting import Choices
 
 _Text = Optional[str]  # noqa: UP045
+_Lists = Optional[list[str]]  # noqa: UP045
 
 File = Annotated[Path, typer.Argument(help="CSV, Parquet, Feather; with the extra 'files' also SPSS, Stata, SAS.")]
 Read = Annotated[
@@ -34,16 +36,17 @@ Force = Annotated[bool, typer.Option("--force", help="Replace the output if it e
 
 # What the columns are, without a recipe
 
-Quasi = Annotated[_Text, typer.Option("--quasi", help="Quasi-identifiers, comma-separated.")]
+Quasi = Annotated[_Lists, typer.Option("--quasi", metavar="COLUMNS", help="Quasi-identifiers, comma-separated.")]
 Confidential = Annotated[
-    _Text,
+    _Lists,
     typer.Option(
         "--confidential",
+        metavar="COLUMNS",
         help="Confidential columns: kept unchanged; classes where one is constant are counted and reported.",
     ),
 ]
-Drop = Annotated[_Text, typer.Option("--drop", help="Identifiers, which are left out.")]
-Keep = Annotated[_Text, typer.Option("--keep", help="Columns that are kept unchanged.")]
+Drop = Annotated[_Lists, typer.Option("--drop", metavar="COLUMNS", help="Identifiers, which are left out.")]
+Keep = Annotated[_Lists, typer.Option("--keep", metavar="COLUMNS", help="Columns that are kept unchanged.")]
 
 # What is done, without a recipe
 
@@ -103,15 +106,17 @@ def choices(
     read: list[str] | None = None,
     strata: str | None = None,
     missing: str | None = None,
+    columns: Mapping[str, list[str] | None] | None = None,
     **texts: str | None,
 ) -> Choices:
-    """What was said instead of a recipe: lists of columns, sections, and texts as they are."""
+    """What was said instead of a recipe: lists of columns, which may be given in pieces, sections, and texts."""
     from ..release.drafting import Choices
 
-    columns = ("quasi", "confidential", "drop", "keep")
-    said: dict[str, Any] = {
-        name: names_of(text, option(name)) if name in columns else text for name, text in texts.items()
+    lists: dict[str, Any] = {
+        role: None if pieces is None else [name for text in pieces for name in names_of(text, option(role)) or ()]
+        for role, pieces in (columns or {}).items()
     }
+    said: dict[str, Any] = {**lists, **texts}
     return Choices(k=k, read=options_of(read), strata=_strata(strata), missing=_missing(missing), **said)
 
 
