@@ -212,6 +212,14 @@ def test_the_page_of_compare_is_private(run, patients, tmp_path):
     assert stat.S_IMODE(page.stat().st_mode) == 0o600
 
 
+def test_force_needs_something_to_replace(run, patients):
+    for args in (["recipe", patients], ["compare", patients, "--quasi", "age", "--k", "3", "--methods", "mdav"]):
+        code, _, err = run(*args, "--force")
+        assert (code, "--force has no effect without -o" in err) == (2, True)
+    code, _, err = run("protect", patients, *ROLES[:-1], "note,weight,sex", "-k", 3, "--dry-run", "--force")
+    assert (code, "--force has no effect with --dry-run" in err) == (2, True)
+
+
 @pytest.mark.parametrize(
     ("args", "words"),
     [

@@ -32,14 +32,21 @@ def recipe(
     from ..formats.atomic import atomically
     from ..release.drafting import draft_recipe
 
+    _check_output(output, force)
     text = draft_recipe(file, k, options_of(read), memory=memory)
     if output is None:
         print(text)
         return
-    if output.exists() and not force:
-        raise CoterieError("The output file exists already.", f"'{output}'", "--force replaces it.")
     atomically(output.absolute(), lambda path: _write(path, text))
     tell(f"written         {output}: look at every line, then coterie protect {file} --recipe {output} -o FOLDER")
+
+
+def _check_output(output: Path | None, force: bool) -> None:
+    """Refuse, before any work is done, to replace a file unasked."""
+    if output is None and force:
+        raise CoterieError("--force has no effect without -o.", hint="leave it out.")
+    if output is not None and output.exists() and not force:
+        raise CoterieError("The output file exists already.", f"'{output}'", "--force replaces it.")
 
 
 def _write(path: str, text: str) -> None:
@@ -93,6 +100,8 @@ def protect(
 
     if (output is None) == (not dry_run):
         raise CoterieError("Give either -o FOLDER or --dry-run.", "both" if output else "neither")
+    if output is None and force:
+        raise CoterieError("--force has no effect with --dry-run.", hint="leave it out.")
     if output is not None:
         check_place(output, force)
     columns = {"quasi": quasi, "confidential": confidential, "drop": drop, "keep": keep}
@@ -253,7 +262,9 @@ def compare(
     from ..release.compare import compare as run
     from ..release.drafting import source_and_recipe
 
-    _check_page(output, force)
+    if output is not None and output.suffix.lower() not in (".html", ".htm"):
+        raise CoterieError("The page must end in .html.", f"'{output.name}'")
+    _check_output(output, force)
     columns = {"quasi": quasi, "confidential": confidential, "drop": drop, "keep": keep}
     said = flags.choices(None, read, strata, missing, columns, weights=weights)
     sizes = [_whole(text) for text in names_of(k, "--k") or ()]
@@ -275,13 +286,6 @@ def compare(
         tell(comparison)
         if output is not None:
             tell(f"written         {output}: internal, it shows risk")
-
-
-def _check_page(output: Path | None, force: bool) -> None:
-    if output is not None and output.suffix.lower() not in (".html", ".htm"):
-        raise CoterieError("The page must end in .html.", f"'{output.name}'")
-    if output is not None and output.exists() and not force:
-        raise CoterieError("The output file exists already.", f"'{output}'", "--force replaces it.")
 
 
 def _write_page(output: Path, page: str) -> None:
