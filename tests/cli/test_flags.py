@@ -164,9 +164,13 @@ def test_the_library_makes_the_same_of_its_own_words(patients):
     )
     again = ct.compare(patients, [3], ["mdav"], recipe=recipe)
     assert found.candidates[0].loss_percent == again.candidates[0].loss_percent
+    assert repr(found) == str(found)
+    assert "on the frontier" in repr(found)
     assert recipe.columns["sex"].role == "quasi"
     assert recipe.columns["weight"].role == "other"
-    assert ct.assess(patients, **said).records == 60
+    assessed = ct.assess(patients, **said)
+    assert assessed.records == 60
+    assert repr(assessed).startswith("records         60\nscenario")
 
 
 def test_a_dry_run_part_by_part_has_no_verdict(run, patients, tmp_path):

@@ -16,7 +16,7 @@ from .drafting import Choices, renamed, source_and_recipe
 from .source import Source, rules_of
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Assessment:
     """How many records are unique or in small classes, and in how many classes confidential columns are constant."""
 
@@ -51,6 +51,8 @@ class Assessment:
                 f"classes, {one.constant_records:,} records"
             )
         return "\n".join(lines)
+
+    __repr__ = __str__
 
 
 def assess(

@@ -26,7 +26,7 @@ from .source import Source, rules_of
 from .tally import Tally
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Comparison:
     """Candidates, each with its loss and its risk."""
 
@@ -43,6 +43,8 @@ class Comparison:
         from ..report.candidates import as_text
 
         return as_text(self.candidates)
+
+    __repr__ = __str__
 
     def __rich__(self) -> Any:
         """As a table for a terminal."""
