@@ -13,39 +13,46 @@ from ._version import __version__
 if TYPE_CHECKING:
     from . import datasets
     from .errors import CoterieError, PrivacyWarning, PromiseError
+    from .facts.comparison import Candidate
     from .microaggregation.api import methods, microaggregate, refine
     from .microaggregation.bound import Bound
     from .microaggregation.estimator import Microaggregator
     from .microaggregation.result import Result
-    from .recipe import Recipe
-    from .release.assess import assess
+    from .recipe import Recipe, RecipeError
+    from .release.assess import Assessment, assess
     from .release.checking import verify
-    from .release.compare import compare
+    from .release.compare import Comparison, compare
     from .release.drafting import draft_recipe
     from .release.flow import protect
     from .release.protect_file import protect_file
     from .release.release import Release
-    from .release.replay import replay
+    from .release.replay import Replayed, replay
     from .release.source import Source, open_source
-    from .verification import Verdict
+    from .verification import Check, Verdict
 
 _HOME = {
+    "Assessment": "release.assess",
     "Bound": "microaggregation.bound",
+    "Candidate": "facts.comparison",
+    "Check": "verification",
+    "Comparison": "release.compare",
     "CoterieError": "errors",
     "Microaggregator": "microaggregation.estimator",
     "PrivacyWarning": "errors",
     "PromiseError": "errors",
     "Recipe": "recipe",
+    "RecipeError": "recipe",
     "Release": "release.release",
+    "Replayed": "release.replay",
     "Result": "microaggregation.result",
     "Source": "release.source",
     "Verdict": "verification",
     "assess": "release.assess",
     "compare": "release.compare",
     "draft_recipe": "release.drafting",
-    "open_source": "release.source",
     "methods": "microaggregation.api",
     "microaggregate": "microaggregation.api",
+    "open_source": "release.source",
     "protect": "release.flow",
     "protect_file": "release.protect_file",
     "refine": "microaggregation.api",
@@ -54,13 +61,19 @@ _HOME = {
 }
 
 __all__ = [
+    "Assessment",
     "Bound",
+    "Candidate",
+    "Check",
+    "Comparison",
     "CoterieError",
     "Microaggregator",
     "PrivacyWarning",
     "PromiseError",
     "Recipe",
+    "RecipeError",
     "Release",
+    "Replayed",
     "Result",
     "Source",
     "Verdict",

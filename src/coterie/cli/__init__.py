@@ -1,7 +1,8 @@
 """The command line: a thin face of the library. Results go to files, facts to stderr, JSON to stdout.
 
-Exit codes: 0 done; 1 a published cell does not come out, or a bundle is not repeated; 2 usage or input; 3 the promise
-cannot be kept; 70 a bug in Coterie; 129, 130, 143 hung up, interrupted, terminated.
+Exit codes: 0 done; 1 a published cell differs, or a bundle's data came out different; 2 wrong usage or input; 3 what
+the recipe promises cannot be reached, or does not hold; 70 a bug in Coterie; 129, 130, 143 hung up, interrupted,
+terminated.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ P = ParamSpec("P")
 
 app = typer.Typer(
     name="coterie",
-    help="Microaggregation: every record hides in a group of at least k, with the least information lost.",
+    help="Microaggregation: k-anonymous microdata with little information loss.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,  # its tracebacks show the values of variables
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -63,8 +63,8 @@ def console() -> Any:
 
 
 def tell(what: Any) -> None:
-    """Say something on stderr: set out for a terminal, as plain lines otherwise."""
-    if sys.stderr.isatty() and not isinstance(what, str):
+    """Say something on stderr: set out for a terminal if it knows how, as plain lines otherwise."""
+    if sys.stderr.isatty() and hasattr(what, "__rich__"):
         from rich.console import Console
 
         Console(stderr=True).print(what)
@@ -84,14 +84,14 @@ def warnings_told() -> Iterator[None]:
 
 
 def names_of(columns: str | None, option: str = "--columns") -> list[str] | None:
-    """The names in a list with commas; a name that holds one can be quoted, as in CSV."""
+    """The names in a comma-separated list; a name that holds a comma can be quoted, as in CSV."""
     if columns is None:
         return None
     import csv
 
     names = next(csv.reader([columns.replace("\n", " ")], skipinitialspace=True), [])
     if not all(names) or not names:
-        raise CoterieError(f"{option} must be names with commas between.", "an empty name")
+        raise CoterieError(f"{option} must be names, comma-separated.", "an empty name")
     return names
 
 

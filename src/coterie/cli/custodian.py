@@ -11,50 +11,42 @@ import typer
 
 from ..errors import CoterieError
 from ..facts import as_json
+from . import flags
 from .common import app, interruptible, names_of, options_of, tell, warnings_told
-
-_File = Annotated[Path, typer.Argument(help="CSV, Parquet, Feather; with the extra 'files' also SPSS, Stata, SAS.")]
-_Json = Annotated[bool, typer.Option("--json", help="Print the facts as JSON on stdout.")]
-_Quiet = Annotated[bool, typer.Option("--quiet", help="Print nothing on stderr but errors and warnings.")]
-_Names = Optional[str]  # noqa: UP045
-_Read = Annotated[
-    Optional[list[str]],  # noqa: UP045
-    typer.Option("--read", help="How a file is read: NAME=VALUE, such as encoding=cp1252, missing=NA; repeatable."),
-]
-_Quasi = Annotated[_Names, typer.Option(help="The quasi-identifiers, with commas between.")]
-_Confidential = Annotated[_Names, typer.Option(help="The confidential columns, which are kept and guarded.")]
-_Drop = Annotated[_Names, typer.Option(help="Columns that are dropped: identifiers.")]
-_Keep = Annotated[_Names, typer.Option(help="Columns that are kept as they are.")]
 
 
 @app.command()
 @interruptible
 def recipe(
-    file: _File,
-    k: Annotated[int, typer.Option("-k", help="The least number of records that look alike.")] = 5,
+    file: flags.File,
+    k: Annotated[int, typer.Option("-k", help="The size of the smallest equivalence class.")] = 5,
     output: Annotated[
         Optional[Path],  # noqa: UP045
-        typer.Option("-o", "--output", help="Where the draft goes; else to stdout."),
+        typer.Option("-o", "--output", help="Where the draft goes. Default: stdout."),
     ] = None,
-    read: _Read = None,
-    memory: Annotated[
-        Optional[str],  # noqa: UP045
-        typer.Option(help="A limit such as 2GB: a CSV or Parquet file that needs more is looked at part by part."),
-    ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace the output if it exists.")] = False,
+    read: flags.Read = None,
+    memory: flags.Memory = None,
+    force: flags.Force = False,
 ) -> None:
     """Draft a recipe by looking at a file: a role and a kind for every column, with the reasons, for you to decide."""
     from ..formats.atomic import atomically
     from ..release.drafting import draft_recipe
 
+    _check_output(output, force)
     text = draft_recipe(file, k, options_of(read), memory=memory)
     if output is None:
         print(text)
         return
-    if output.exists() and not force:
-        raise CoterieError("The output file exists already.", f"'{output}'", "--force replaces it.")
     atomically(output.absolute(), lambda path: _write(path, text))
     tell(f"written         {output}: look at every line, then coterie protect {file} --recipe {output} -o FOLDER")
+
+
+def _check_output(output: Path | None, force: bool) -> None:
+    """Refuse, before any work is done, to replace a file unasked."""
+    if output is None and force:
+        raise CoterieError("--force has no effect without -o.", hint="leave it out.")
+    if output is not None and output.exists() and not force:
+        raise CoterieError("The output file exists already.", f"'{output}'", "--force replaces it.")
 
 
 def _write(path: str, text: str) -> None:
@@ -64,68 +56,60 @@ def _write(path: str, text: str) -> None:
 @app.command()
 @interruptible
 def protect(
-    file: _File,
+    file: flags.File,
     output: Annotated[
         Optional[Path],  # noqa: UP045
-        typer.Option("-o", "--output", help="The folder that the bundle goes to."),
+        typer.Option("-o", "--output", help="The folder of the bundle."),
     ] = None,
-    recipe: Annotated[
-        Optional[Path],  # noqa: UP045
-        typer.Option("--recipe", help="What every column is, and what must hold, as TOML."),
-    ] = None,
+    recipe: flags.RecipeFile = None,
     k: Annotated[
         Optional[int],  # noqa: UP045
-        typer.Option("-k", help="Without a recipe: the least number of records that look alike."),
+        typer.Option("-k", help="Without a recipe: the size of the smallest equivalence class."),
     ] = None,
-    quasi: _Quasi = None,
-    confidential: _Confidential = None,
-    drop: _Drop = None,
-    keep: _Keep = None,
-    read: _Read = None,
+    quasi: flags.Quasi = None,
+    confidential: flags.Confidential = None,
+    drop: flags.Drop = None,
+    keep: flags.Keep = None,
+    strata: flags.Strata = None,
+    missing: flags.Missing = None,
+    weights: flags.Weights = None,
+    formulas: flags.Formulas = None,
     method: Annotated[
         Optional[str],  # noqa: UP045
-        typer.Option(help="Without a recipe: a name that 'coterie methods' lists; default auto."),
+        typer.Option(help="Without a recipe: a name that 'coterie methods' lists. Default: auto."),
     ] = None,
+    read: flags.Read = None,
     seed: Annotated[
         Optional[int],  # noqa: UP045
-        typer.Option(help="Of all that is random; else the recipe's, or one that is drawn."),
+        typer.Option(help="Random seed. Default: the recipe's, or a new one."),
     ] = None,
-    memory: Annotated[
-        Optional[str],  # noqa: UP045
-        typer.Option(help="A limit such as 2GB: a CSV or Parquet file that needs more is protected part by part."),
-    ] = None,
-    engine: Annotated[
-        Optional[str],  # noqa: UP045
-        typer.Option(help="Where the work is done: memory or duckdb (part by part). Default: by size."),
-    ] = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would happen, and write nothing.")] = False,
+    memory: flags.Memory = None,
+    engine: flags.EngineName = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Do everything but write; instead of -o.")] = False,
     force: Annotated[bool, typer.Option("--force", help="Replace the bundle if it exists.")] = False,
-    json_: _Json = False,
-    quiet: _Quiet = False,
+    json_: flags.Json = False,
+    quiet: flags.Quiet = False,
 ) -> None:
-    """Protect a file: a bundle with the data, the recipe, the proof and the reports, whole or not at all."""
-    from ..recipe import Recipe
+    """Protect a file: a bundle with the data, the recipe, the check and the reports, whole or not at all.
+
+    Without a recipe, -k and --quasi are needed, and every column must be in one of the four lists.
+    """
+    from ..release.drafting import source_and_recipe
     from ..release.flow import protect as run
     from ..release.place import check_place
-    from ..release.source import open_source
 
     if (output is None) == (not dry_run):
-        raise CoterieError("Say where the bundle goes, -o FOLDER, or --dry-run.", "both" if output else "neither")
+        raise CoterieError("Give either -o FOLDER or --dry-run.", "both" if output else "neither")
+    if output is None and force:
+        raise CoterieError("--force has no effect with --dry-run.", hint="leave it out.")
     if output is not None:
         check_place(output, force)
-    simple: dict[str, Any] = {"-k": k, "--quasi": quasi, "--confidential": confidential, "--drop": drop, "--keep": keep}
-    simple |= {"--method": method, "--read": options_of(read)}
-    chosen: Any = None
-    if recipe is not None:
-        given = [name for name, value in simple.items() if value is not None]
-        if given:
-            raise CoterieError(
-                "A recipe says all there is to say.", f"--recipe and {', '.join(given)}", "change the recipe."
-            )
-        chosen = Recipe.load(recipe)
-    source = open_source(file, simple["--read"] if chosen is None else chosen.file.options, memory=memory)
-    if chosen is None:
-        chosen = _simple_recipe(source, simple, quiet)
+    columns = {"quasi": quasi, "confidential": confidential, "drop": drop, "keep": keep}
+    said = flags.choices(k, read, strata, missing, columns, weights=weights, formulas=formulas, method=method)
+    source, chosen = source_and_recipe(file, recipe, said, memory=memory, called=flags.option)
+    if recipe is None and not quiet:
+        kinds = ", ".join(f"{name} {rule.kind}" for name, rule in chosen.columns.items() if rule.kind)
+        tell(f"kinds           {kinds} (guessed from the values; a recipe can say otherwise)")
     if seed is not None:
         chosen = chosen.with_seed(seed)
     shown = sys.stderr.isatty() and not quiet
@@ -142,31 +126,6 @@ def protect(
         print(as_json(release.facts))
 
 
-def _simple_recipe(source: Any, simple: dict[str, Any], quiet: bool) -> Any:
-    """A recipe from the command line's shortcuts, with the kinds that the columns look like."""
-    from ..release.drafting import recipe_from_roles
-
-    if simple["-k"] is None or simple["--quasi"] is None:
-        hint = f"coterie recipe {source.path} drafts one."
-        raise CoterieError("Give a --recipe, or at least -k and --quasi.", "neither", hint)
-    roles = {}
-    for role, option in (
-        ("quasi", "--quasi"),
-        ("confidential", "--confidential"),
-        ("identifier", "--drop"),
-        ("other", "--keep"),
-    ):
-        for name in names_of(simple[option], option) or ():
-            if name in roles:
-                raise CoterieError("A column has one role.", f"'{name}' in two lists")
-            roles[name] = role
-    chosen = recipe_from_roles(source, roles, simple["-k"], simple["--method"] or "auto")
-    if not quiet:
-        kinds = ", ".join(f"{n} {r.kind}" for n, r in chosen.columns.items() if r.kind)
-        tell(f"kinds           {kinds} (as they look; a recipe can say otherwise)")
-    return chosen
-
-
 def _handing_out(output: Path) -> str:
     data = next(path.name for path in sorted(output.iterdir()) if path.stem == "data")
     return f"written         {output}: hand out {data}, report.html, verify.json; keep the rest, it is internal"
@@ -178,22 +137,29 @@ def verify(
     release: Annotated[Path, typer.Argument(help="A bundle's folder, or a released file.")],
     k: Annotated[
         Optional[int],  # noqa: UP045
-        typer.Option("-k", help="For a file: the least number of records that look alike."),
+        typer.Option("-k", help="For a file: the size that every equivalence class must have at least."),
     ] = None,
-    quasi: _Quasi = None,
-    within: Annotated[
-        _Names, typer.Option(help="For a file: columns that count into every class, such as strata.")
+    quasi: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(help="For a file: quasi-identifiers, comma-separated."),
+    ] = None,
+    strata: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(
+            "--strata", "--within", help="For a file: further columns that make equivalence classes, such as strata."
+        ),
     ] = None,
     confidential: Annotated[
-        _Names, typer.Option(help="For a file: columns of which classes with one value at most are counted.")
+        Optional[str],  # noqa: UP045
+        typer.Option(help="For a file: columns; classes where one is constant are counted."),
     ] = None,
     recipe: Annotated[
         Optional[Path],  # noqa: UP045
-        typer.Option("--recipe", help="For a file: check all that this recipe promises, in place of the above."),
+        typer.Option("--recipe", help="For a file: check all that this recipe promises, instead of the above."),
     ] = None,
-    read: _Read = None,
-    json_: _Json = False,
-    quiet: _Quiet = False,
+    read: flags.Read = None,
+    json_: flags.Json = False,
+    quiet: flags.Quiet = False,
 ) -> None:
     """Check a release on its bytes: every promise of a bundle or a recipe, or k. Exit code 3 if one is not kept."""
     from ..release.checking import verify as run
@@ -203,8 +169,8 @@ def verify(
     if not release.is_dir() and recipe is None and (k is None or quasi is None):
         raise CoterieError("Of a file, say what is claimed: -k and --quasi, or --recipe.", "one of them or none")
     given: dict[str, Any] = {"quasi": names_of(quasi, "--quasi"), "k": k, "dialect": _dialect(read), "recipe": recipe}
-    if within is not None:
-        given["within"] = names_of(within, "--within")
+    if strata is not None:
+        given["within"] = names_of(strata, "--strata")
     if confidential is not None:
         given["confidential"] = {name: {"kind": "nominal"} for name in names_of(confidential, "--confidential") or ()}
     verdict = run(release, **given)
@@ -228,85 +194,110 @@ def _dialect(read: list[str] | None) -> dict[str, Any] | None:
 @app.command()
 @interruptible
 def assess(
-    file: _File,
-    recipe: Annotated[
-        Optional[Path],  # noqa: UP045
-        typer.Option("--recipe", help="Says the roles, kinds and scenarios."),
-    ] = None,
+    file: flags.File,
+    recipe: flags.RecipeFile = None,
     k: Annotated[
         Optional[int],  # noqa: UP045
-        typer.Option("-k", help="Without a recipe: classes below it are counted; default 5."),
+        typer.Option("-k", help="Without a recipe: records in smaller equivalence classes are counted. Default: 5."),
     ] = None,
-    quasi: _Quasi = None,
-    confidential: _Confidential = None,
-    read: _Read = None,
-    json_: _Json = False,
+    quasi: flags.Quasi = None,
+    confidential: flags.Confidential = None,
+    drop: flags.Drop = None,
+    keep: flags.Keep = None,
+    read: flags.Read = None,
+    memory: flags.Memory = None,
+    engine: flags.EngineName = None,
+    json_: flags.Json = False,
 ) -> None:
-    """Assess the risk of a raw file: how many records are alone, or among few, in their quasi-identifiers."""
-    from ..release.assess import assess as run
+    """Assess the risk of a raw file: how many records are unique, or in small equivalence classes.
 
-    told = names_of(confidential, "--confidential")
-    facts = run(file, recipe, names_of(quasi, "--quasi"), told, k, options_of(read))
+    Without a recipe, columns that no list names are kept.
+    """
+    from ..release.assess import assess as run
+    from ..release.drafting import source_and_recipe
+
+    columns = {"quasi": quasi, "confidential": confidential, "drop": drop, "keep": keep}
+    said = flags.choices(k, read, columns=columns)
+    source, chosen = source_and_recipe(file, recipe, said, memory=memory, looking=True, called=flags.option)
+    assessment = run(source, chosen, engine=engine)
     if json_:
-        print(as_json(facts))
+        print(as_json(assessment))
     else:
-        tell(facts)
+        tell(assessment)
 
 
 @app.command()
 @interruptible
 def compare(
-    file: _File,
-    k: Annotated[str, typer.Option("--k", "-k", help="The k to try, with commas between.")] = "3,5,10",
-    methods: Annotated[str, typer.Option(help="The methods to try, with commas between.")] = "mdav,mdav*,auto",
+    file: flags.File,
+    k: Annotated[str, typer.Option("--k", "-k", help="The k to try, comma-separated.")] = "3,5,10",
+    methods: Annotated[str, typer.Option(help="The methods to try, comma-separated.")] = "mdav,mdav*,auto",
     recipe: Annotated[
         Optional[Path],  # noqa: UP045
-        typer.Option("--recipe", help="Says the roles and kinds; its k and method are not used."),
+        typer.Option("--recipe", help="A recipe (TOML); its k, method and seed are not used."),
     ] = None,
-    quasi: _Quasi = None,
-    confidential: _Confidential = None,
-    read: _Read = None,
+    quasi: flags.Quasi = None,
+    confidential: flags.Confidential = None,
+    drop: flags.Drop = None,
+    keep: flags.Keep = None,
+    strata: flags.Strata = None,
+    missing: flags.Missing = None,
+    weights: flags.Weights = None,
+    read: flags.Read = None,
     output: Annotated[
         Optional[Path],  # noqa: UP045
-        typer.Option("-o", "--output", help="Where the page with the map goes (.html)."),
+        typer.Option("-o", "--output", help="Where the page with the risk-utility map goes (.html). It is internal."),
     ] = None,
-    seed: Annotated[int, typer.Option(help="Of all that is random.")] = 0,
-    force: Annotated[bool, typer.Option("--force", help="Replace the output if it exists.")] = False,
-    json_: _Json = False,
-    quiet: _Quiet = False,
+    seed: Annotated[int, typer.Option(help="Random seed.")] = 0,
+    memory: flags.Memory = None,
+    engine: flags.EngineName = None,
+    force: flags.Force = False,
+    json_: flags.Json = False,
+    quiet: flags.Quiet = False,
 ) -> None:
-    """Compare candidates: what each method and k loses, and what risk it leaves, as table, JSON and picture."""
-    from ..formats.atomic import atomically
+    """Compare candidates: the information loss of each method and k, and the risk that is left.
+
+    Without a recipe, columns that no list names are kept.
+    """
     from ..release.compare import compare as run
+    from ..release.drafting import source_and_recipe
 
     if output is not None and output.suffix.lower() not in (".html", ".htm"):
         raise CoterieError("The page must end in .html.", f"'{output.name}'")
-    if output is not None and output.exists() and not force:
-        raise CoterieError("The output file exists already.", f"'{output}'", "--force replaces it.")
-    found = run(
-        file,
-        [_whole(text) for text in names_of(k, "--k") or ()],
+    _check_output(output, force)
+    columns = {"quasi": quasi, "confidential": confidential, "drop": drop, "keep": keep}
+    said = flags.choices(None, read, strata, missing, columns, weights=weights)
+    sizes = [_whole(text) for text in names_of(k, "--k") or ()]
+    source, chosen = source_and_recipe(file, recipe, said, memory=memory, looking=True, called=flags.option)
+    comparison = run(
+        source,
+        sizes,
         names_of(methods, "--methods") or [],
-        recipe=recipe,
-        quasi=names_of(quasi, "--quasi"),
-        confidential=names_of(confidential, "--confidential"),
-        options=options_of(read),
+        recipe=chosen,
         seed=seed,
+        engine=engine,
         progress=sys.stderr.isatty() and not quiet,
     )
     if output is not None:
-        atomically(output.absolute(), lambda path: _write(path, found.html()))
+        _write_page(output, comparison.html())
     if json_:
-        print(as_json(found.candidates))
+        print(as_json(comparison.candidates))
     if not quiet:
-        tell(found)
+        tell(comparison)
         if output is not None:
-            tell(f"written         {output}")
+            tell(f"written         {output}: internal, it shows risk")
+
+
+def _write_page(output: Path, page: str) -> None:
+    """Write a page that shows risk: only its owner may read it."""
+    from ..formats.atomic import atomically
+
+    atomically(output.absolute(), lambda path: _write(path, page), private=True)
 
 
 def _whole(text: str) -> int:
     if not text.strip().isdecimal():
-        raise CoterieError("--k must be whole numbers with commas between.", f"'{text}'")
+        raise CoterieError("--k must be whole numbers, comma-separated.", f"'{text}'")
     return int(text)
 
 
@@ -315,8 +306,8 @@ def _whole(text: str) -> int:
 def replay(
     folder: Annotated[Path, typer.Argument(help="The bundle.")],
     file: Annotated[Path, typer.Option("--input", help="The file that it was made from.")],
-    json_: _Json = False,
-    quiet: _Quiet = False,
+    json_: flags.Json = False,
+    quiet: flags.Quiet = False,
 ) -> None:
     """Make a bundle's data again from its recipe, and compare the bytes. Exit code 1 if they differ."""
     from ..release.replay import replay as run

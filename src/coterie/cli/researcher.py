@@ -12,6 +12,7 @@ import typer
 
 from ..errors import CoterieError
 from ..facts import as_json
+from . import flags
 from .common import app, blocks_of, console, interruptible, names_of, options_of, tell, warnings_told
 
 
@@ -30,7 +31,7 @@ def methods(json_: Annotated[bool, typer.Option("--json", help="As JSON.")] = Fa
 @interruptible
 def microaggregate(
     file: Annotated[Path, typer.Argument(help="A CSV or Parquet file of numbers, with column names.")],
-    k: Annotated[int, typer.Option("-k", help="The least number of records in a group, at least 2.")],
+    k: Annotated[int, typer.Option("-k", help="The size of the smallest group, at least 2.")],
     output: Annotated[Path, typer.Option("-o", "--output", help="Where the aggregated file goes (.csv or .parquet).")],
     columns: Annotated[
         Optional[str],  # noqa: UP045
@@ -46,39 +47,34 @@ def microaggregate(
     ] = "none",
     bound: Annotated[
         Optional[str],  # noqa: UP045
-        typer.Option(help="Prove how far from the best possible the loss is: fast or tight."),
+        typer.Option(help="Prove a lower bound on the loss of any grouping: fast or tight."),
     ] = None,
     seconds: Annotated[
         Optional[float],  # noqa: UP045
-        typer.Option(help="Stop the search after that long (refining, auto, exact), and the bound as well."),
+        typer.Option(help="Time limit of the search (refining, auto, exact) and of the bound."),
     ] = None,
     blocks: Annotated[
         Optional[str],  # noqa: UP045
         typer.Option(
-            help="Group in blocks, on threads: 'auto', or the most records in a block. For a million records and more."
+            help="Group in blocks, on threads: auto, or the largest number of records in a block. For large files."
         ),
     ] = None,
-    standardize: Annotated[
-        bool, typer.Option(help="Whether columns are standardized before distances are taken.")
-    ] = True,
+    standardize: Annotated[bool, typer.Option(help="Standardize columns before distances are taken.")] = True,
     centre: Annotated[
         str, typer.Option("--centre", "--center", help="What stands for a group: mean or median.")
     ] = "mean",
-    distortion: Annotated[str, typer.Option(help="Loss by squared or euclidean distances.")] = "squared",
-    diversity: Annotated[str, typer.Option(help="Loss held against distances to the centre, or pairwise.")] = "centre",
+    distortion: Annotated[str, typer.Option(help="Information loss by squared or euclidean distances.")] = "squared",
+    diversity: Annotated[str, typer.Option(help="The loss is relative to distances: centre or pairwise.")] = "centre",
     rounding: Annotated[
         Optional[str],  # noqa: UP045
-        typer.Option(help="'integers' rounds integer columns; a number rounds all to so many decimals."),
+        typer.Option(help="integers: round integer columns; a number: round all columns to that many decimals."),
     ] = None,
     seed: Annotated[
         Optional[int],  # noqa: UP045
-        typer.Option(help="The seed of a randomized method, or of --refine; default 0."),
+        typer.Option(help="Random seed of a randomized method, or of --refine. Default: 0."),
     ] = None,
     labels: Annotated[bool, typer.Option("--labels", help="Write each record's group instead of the values.")] = False,
-    read: Annotated[
-        Optional[list[str]],  # noqa: UP045
-        typer.Option(help="How the CSV file is read, NAME=VALUE, such as decimal=,; may be repeated."),
-    ] = None,
+    read: flags.Read = None,
     delimiter: Annotated[
         Optional[str],  # noqa: UP045
         typer.Option(help="The character between the fields of a CSV file. Default: detected."),
@@ -86,9 +82,9 @@ def microaggregate(
     header: Annotated[
         bool, typer.Option("--header", help="The first line of the CSV file holds names, though some are numbers.")
     ] = False,
-    force: Annotated[bool, typer.Option("--force", help="Replace the output if it exists.")] = False,
-    json_: Annotated[bool, typer.Option("--json", help="Print the facts as JSON on stdout.")] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", help="Print nothing on stderr but errors.")] = False,
+    force: flags.Force = False,
+    json_: flags.Json = False,
+    quiet: flags.Quiet = False,
 ) -> None:
     """Microaggregate a numeric file, for research: no check, no report. Loss, group sizes and time go to stderr."""
     from ..algorithms.registry import find
@@ -142,11 +138,11 @@ def microaggregate(
 def reproduce(
     table: Annotated[
         Optional[str],  # noqa: UP045
-        typer.Option(help="Only tables whose name holds this, such as 'mdav-star-2018' or 'table 5'."),
+        typer.Option(help="Only tables whose name contains this, such as mdav-star-2018 or 'table 5'."),
     ] = None,
     data: Annotated[
         Optional[Path],  # noqa: UP045
-        typer.Option(help="The folder of the CASC files; else COTERIE_CASC_DIR says it."),
+        typer.Option(help="The folder of the CASC files. Default: COTERIE_CASC_DIR."),
     ] = None,
     json_: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
 ) -> None:

@@ -22,8 +22,11 @@ def check_writable(path: Path, source: Path, force: bool) -> None:
         raise CoterieError("The folder of the output must be writable.", f"'{path.parent}'")
 
 
-def atomically(path: Path, write: Callable[[str], None]) -> None:
-    """Let `write` make a private file, and move it into place; whatever fails leaves nothing behind."""
+def atomically(path: Path, write: Callable[[str], None], private: bool = False) -> None:
+    """Let `write` make a private file, and move it into place; whatever fails leaves nothing behind.
+
+    With `private` it stays one that only its owner may read, even if it replaces one that others could.
+    """
     temporary = None
     try:
         handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent)
@@ -31,7 +34,7 @@ def atomically(path: Path, write: Callable[[str], None]) -> None:
         write(temporary)
         with open(temporary, "rb+") as written:
             os.fsync(written.fileno())
-        os.chmod(temporary, _mode(path))
+        os.chmod(temporary, 0o600 if private else _mode(path))
         os.replace(temporary, path)
         temporary = None
     except OSError as error:

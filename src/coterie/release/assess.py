@@ -12,13 +12,13 @@ from ..facts.measures import ConfidentialRisk
 from ..measures.risk import class_risk, classes, confidential_risk
 from ..recipe import Recipe
 from ..tables.columns import Column, joined_columns
-from .drafting import recipe_to_look, renamed
+from .drafting import Choices, renamed, source_and_recipe
 from .source import Source, rules_of
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Assessment:
-    """How many records are alone, or among few, and what classes give away."""
+    """How many records are unique or in small classes, and in how many classes confidential columns are constant."""
 
     records: int
     scenarios: tuple[ScenarioAssessment, ...]
@@ -38,10 +38,11 @@ class Assessment:
             few = f"{c.below_k:,} records ({c.below_k_percent:.1f} %)"
             lines += [
                 f"scenario        {s.name}: {', '.join(s.quasi)}",
-                f"  alone         {alone} share these values with nobody",
+                f"  unique        {alone} share these values with no other",
                 f"  below k = {s.k:<4}{few} share them with fewer than {s.k - 1} others",
                 f"  classes       {c.classes:,}; the smallest has {c.smallest}",
-                f"  expected      {c.expected_reidentifications:,.1f} records found by whoever knows these of all",
+                f"  expected      {c.expected_reidentifications:,.1f} re-identifications, if an intruder knows these "
+                "values of everybody",
             ]
         for one in self.confidential:
             where = "" if len(self.scenarios) == 1 else f" (scenario {one.scenario})"
@@ -50,6 +51,8 @@ class Assessment:
                 f"classes, {one.constant_records:,} records"
             )
         return "\n".join(lines)
+
+    __repr__ = __str__
 
 
 def assess(
@@ -60,6 +63,8 @@ def assess(
     k: int | None = None,
     read: Mapping[str, Any] | None = None,
     *,
+    drop: list[str] | None = None,
+    keep: list[str] | None = None,
     engine: str | None = None,
     memory: int | str | None = None,
     options: Mapping[str, Any] | None = None,
@@ -71,8 +76,8 @@ def assess(
     table : path, table or Source
     recipe : Recipe, path or mapping, optional
         Says roles, kinds and scenarios.
-    quasi, confidential : list of str
-        Instead of a recipe; the other columns are not looked at.
+    quasi, confidential, drop, keep : list of str
+        Instead of a recipe. Only quasi-identifiers and confidential columns are looked at; the others need no name.
     k : int
         Equivalence classes of fewer records are counted; 5 by default.
     read : mapping
@@ -83,7 +88,8 @@ def assess(
         The old name of `read`.
     """
     read = renamed("options", options, "read", read)
-    source, chosen = recipe_to_look(table, recipe, quasi, confidential, k, read, memory)
+    choices = Choices(k=k, quasi=quasi, confidential=confidential, drop=drop, keep=keep, read=read)
+    source, chosen = source_and_recipe(table, recipe, choices, memory=memory, looking=True)
     chosen.check_columns(source.names)
     columns = _columns(source, chosen, engine)
     scenarios, guesses = [], []

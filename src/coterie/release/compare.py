@@ -17,14 +17,14 @@ from ..measures.measure import measure_candidate
 from ..measures.risk import classes
 from ..protection.plan import make_plan
 from ..recipe import Recipe
-from .drafting import recipe_to_look, renamed
+from .drafting import Choices, renamed, source_and_recipe
 from .flow import ready, surveyed
 from .solving import solve_all
 from .source import Source, rules_of
 from .tally import Tally
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Comparison:
     """Candidates, each with its loss and its risk."""
 
@@ -38,23 +38,17 @@ class Comparison:
 
     def __str__(self) -> str:
         """As a table."""
-        lines = [f"{'method':<14}{'k':>5}{'loss':>10}{'linked':>10}{'largest risk':>14}{'seconds':>9}"]
-        for c in self.candidates:
-            if c.not_possible is not None:
-                lines.append(f"{c.method:<14}{c.k:>5}  not possible: {c.not_possible}")
-                continue
-            mark = "  best of its kind" if c.on_frontier else ""
-            lines.append(
-                f"{c.method:<14}{c.k:>5}{c.loss_percent:>8.3g} %{c.linked_percent:>8.3g} %"
-                f"{c.largest_risk_percent:>12.3g} %{c.seconds:>9.2f}{mark}"
-            )
-        lines.append(
-            "loss: of the variation in the quasi-identifiers; linked: records whose nearest original is their own;"
-        )
-        lines.append(
-            "largest risk: one over the smallest class. Best of its kind: none is better in loss and in links."
-        )
-        return "\n".join(lines)
+        from ..report.candidates import as_text
+
+        return as_text(self.candidates)
+
+    __repr__ = __str__
+
+    def __rich__(self) -> Any:
+        """As a table for a terminal."""
+        from ..report.candidates import as_table
+
+        return as_table(self.candidates)
 
 
 def compare(
@@ -65,6 +59,11 @@ def compare(
     recipe: Any = None,
     quasi: list[str] | None = None,
     confidential: list[str] | None = None,
+    drop: list[str] | None = None,
+    keep: list[str] | None = None,
+    missing: Any = None,
+    strata: Any = None,
+    weights: str | None = None,
     read: Mapping[str, Any] | None = None,
     seed: int = 0,
     engine: str | None = None,
@@ -86,8 +85,11 @@ def compare(
         Each once, however often they are named.
     recipe : Recipe, path or mapping, optional
         Says roles and kinds; its k and its method are replaced. One with scenarios is refused, as each has its own k.
-    quasi, confidential : list of str
-        Instead of a recipe; the other columns are kept.
+    quasi, confidential, drop, keep : list of str
+        Instead of a recipe. Columns that no list names are kept.
+    missing, strata, weights
+        Instead of a recipe, as its sections: a policy, or {"policy": "own-value", "small": "merge"}; a list of columns,
+        or {"within": ["sex"], "small": "merge"}; a column.
     read : mapping
         How a file is read, without a recipe that says it.
     seed : int
@@ -105,17 +107,26 @@ def compare(
         If no candidate is possible.
     """
     read = renamed("options", options, "read", read)
-    least = None if recipe is not None else 5
-    source, chosen = recipe_to_look(table, recipe, quasi, confidential, least, read, memory)
+    choices = Choices(
+        quasi=quasi,
+        confidential=confidential,
+        drop=drop,
+        keep=keep,
+        missing=missing,
+        strata=strata,
+        weights=weights,
+        read=read,
+    )
+    source, chosen = source_and_recipe(table, recipe, choices, memory=memory, looking=True)
     if chosen.scenarios:
         raise CoterieError("Candidates differ in k, so scenarios, which have their own, are not compared.", "scenarios")
     if not k or not methods:
         raise CoterieError("Give at least one k and one method.", f"{len(k)} and {len(methods)}")
     chosen.check_columns(source.names)
-    document = {n: v for n, v in chosen.as_dict().items() if n not in ("k", "method", "seed")}
+    kept = {n: v for n, v in chosen.as_dict().items() if n not in ("k", "method", "seed")}
     place = source.choose(engine)
     recipes = [
-        ready(Recipe(**document, k=size, method=method, seed=seed), place)
+        ready(Recipe(**kept, k=size, method=method, seed=seed), place)
         for size in dict.fromkeys(k)
         for method in dict.fromkeys(methods)
     ]

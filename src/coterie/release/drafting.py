@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -54,50 +55,152 @@ def renamed(old: str, given: Any, new: str, value: Any) -> Any:
     return given
 
 
-def recipe_from_roles(source: Source, roles: Mapping[str, str], k: int, method: str = "auto") -> Recipe:
-    """A recipe for roles that were said, with the kinds that the columns look like. All columns must be named."""
+@dataclass(frozen=True)
+class Choices:
+    """What is asked for without a recipe, in the words of one. None stands for what was not said.
+
+    Attributes
+    ----------
+    k : int
+    quasi, confidential, drop, keep : sequence of str
+        The columns of each role: quasi-identifiers, confidential columns, identifiers, others.
+    method : str
+    missing, strata : str, list or mapping
+        As the recipe's sections. Strata that no role names are quasi-identifiers.
+    weights : str
+        The column of sampling weights.
+    formulas : str
+        What is done with formulas in a file of text.
+    read : mapping
+        How a file is read.
+    """
+
+    k: int | None = None
+    quasi: Sequence[str] | None = None
+    confidential: Sequence[str] | None = None
+    drop: Sequence[str] | None = None
+    keep: Sequence[str] | None = None
+    method: str | None = None
+    missing: Any = None
+    strata: Any = None
+    weights: str | None = None
+    formulas: str | None = None
+    read: Mapping[str, Any] | None = None
+
+    @property
+    def given(self) -> list[str]:
+        """The names of what was said."""
+        values = {one.name: getattr(self, one.name) for one in fields(self)}
+        return [name for name, value in values.items() if value is not None and (name != "read" or value)]
+
+    @property
+    def within(self) -> list[str]:
+        """The columns that make strata; what is no list of names, the recipe refuses."""
+        within = self.strata.get("within") if isinstance(self.strata, Mapping) else self.strata
+        return [name for name in within if isinstance(name, str)] if isinstance(within, (list, tuple)) else []
+
+
+_ROLES = {"quasi": "quasi", "confidential": "confidential", "drop": "identifier", "keep": "other"}
+_LISTED = 20  # names in an error: enough to see which, and a wide table does not fill the screen
+_K = 5  # where somebody only looks and says none: a common choice
+
+
+def source_and_recipe(
+    table: Any,
+    recipe: Any,
+    choices: Choices,
+    *,
+    memory: int | str | None = None,
+    looking: bool = False,
+    called: Callable[[str], str] = "'{}'".format,
+) -> tuple[Source, Recipe]:
+    """Open a table, with the recipe that was given or that follows from choices.
+
+    Parameters
+    ----------
+    table : path, table or Source
+    recipe : Recipe, path, mapping or None
+    choices : Choices
+        Instead of a recipe: one or the other.
+    memory : int or str, optional
+        The most bytes that may be taken, about.
+    looking : bool
+        For those who release nothing: columns that no role names are kept, and k is 5 unless it is given.
+    called : function
+        How errors write the name of an argument.
+    """
+    if recipe is not None:
+        if choices.given:
+            others = ", ".join(called(name) for name in choices.given)
+            raise CoterieError(f"{called('recipe')} cannot be combined with {others}.", hint="change the recipe.")
+        chosen = as_recipe(recipe)
+        return open_source(table, chosen.file.options, memory=memory), chosen
+    needed = ["quasi"] if looking else ["k", "quasi"]
+    lacking = [called(name) for name in needed if getattr(choices, name) is None]
+    if lacking:
+        path = table.path if isinstance(table, Source) else table
+        hint = f"coterie recipe {path} drafts one." if isinstance(path, (str, Path)) else "draft_recipe drafts one."
+        others = " and ".join(called(name) for name in needed)
+        raise CoterieError(f"Give {called('recipe')}, or at least {others}.", f"no {' and no '.join(lacking)}", hint)
+    roles = _roles(choices, called)
+    source = open_source(table, choices.read, memory=memory)
+    if looking:
+        roles = dict.fromkeys(looks(source), "other") | roles
+    sections = {"missing": choices.missing, "strata": choices.strata, "weights": choices.weights}
+    if choices.formulas is not None:
+        sections["file"] = {"formulas": choices.formulas}
+    k = _K if choices.k is None else choices.k
+    return source, recipe_from_roles(source, roles, k, choices.method or "auto", called=called, **sections)
+
+
+def _roles(choices: Choices, called: Callable[[str], str]) -> dict[str, str]:
+    """The role of every column that was named. A column has one."""
+    where: dict[str, str] = {}
+    for option in _ROLES:
+        names = getattr(choices, option)
+        if isinstance(names, str):
+            raise CoterieError(f"{called(option)} must be a list of column names.", "a string")
+        for name in names or ():
+            if where.get(name) == option:
+                raise CoterieError("A column must be named once.", f"'{name}' twice in {called(option)}")
+            if name in where:
+                lists = f"{called(where[name])} and {called(option)}"
+                raise CoterieError("A column has one role.", f"'{name}' in two lists: {lists}")
+            where[name] = option
+    return dict.fromkeys(choices.within, "quasi") | {name: _ROLES[option] for name, option in where.items()}
+
+
+def recipe_from_roles(
+    source: Source,
+    roles: Mapping[str, str],
+    k: int,
+    method: str = "auto",
+    *,
+    called: Callable[[str], str] = "'{}'".format,
+    **sections: Any,
+) -> Recipe:
+    """A recipe for roles that were said, with the kinds that the columns look like. All columns must be named.
+
+    `sections` are those of a recipe, such as missing="own-value"; None leaves one out.
+    """
     seen = looks(source)
     mistakes = [
         Mistake(("columns", name), "The table must have this column.", "no such column", close_to(name, list(seen)))
         for name in roles
         if name not in seen
     ]
-    mistakes += [
-        Mistake(("columns", name), "Every column must be named as quasi, confidential, dropped or kept.", "in no list")
-        for name in seen
-        if name not in roles
-    ]
+    unnamed = [name for name in seen if name not in roles]
+    if unnamed:
+        lists = ", ".join(called(option) for option in _ROLES)
+        listed = ", ".join(f"'{name}'" for name in unnamed[:_LISTED])
+        more = f" and {len(unnamed) - _LISTED:,} more" if len(unnamed) > _LISTED else ""
+        mistakes.append(Mistake(("columns",), f"Every column must be in one of {lists}.", f"{listed}{more} in none"))
     if mistakes:
         raise RecipeError(mistakes, "the columns")
     ordered = {name: roles[name] for name in seen}
-    return Recipe(k=k, method=method, columns=rules_for(ordered, seen), file=dict(source.options))
-
-
-def recipe_to_look(
-    table: Any,
-    recipe: Any,
-    quasi: list[str] | None,
-    confidential: list[str] | None,
-    k: int | None,
-    read: Mapping[str, Any] | None = None,
-    memory: int | str | None = None,
-) -> tuple[Source, Recipe]:
-    """The table, opened, and a recipe for those who only look: a given one, or quasi-identifiers, the others kept."""
-    if recipe is not None:
-        if quasi is not None or confidential is not None or k is not None or read:
-            raise CoterieError("A recipe says all there is to say.", "a recipe, and columns or k", "leave one out.")
-        chosen = as_recipe(recipe)
-        return open_source(table, chosen.file.options, memory=memory), chosen
-    if quasi is None:
-        hint = f"coterie recipe {table} drafts one." if isinstance(table, (str, Path)) else None
-        raise CoterieError("Give a recipe, or the quasi-identifiers.", "neither", hint)
-    both = [name for name in quasi if name in (confidential or ())]
-    if both:
-        raise CoterieError("A column has one role.", f"'{both[0]}' in two lists")
-    source = open_source(table, read, memory=memory)
-    roles = dict.fromkeys(looks(source), "other")
-    roles |= dict.fromkeys(quasi, "quasi") | dict.fromkeys(confidential or (), "confidential")
-    return source, recipe_from_roles(source, roles, 5 if k is None else k)
+    file = {**source.options, **sections.pop("file", {})}
+    given = {name: value for name, value in sections.items() if value is not None}
+    return Recipe(k=k, method=method, columns=rules_for(ordered, seen), file=file, **given)
 
 
 def looks(source: Source) -> dict[str, Look]:

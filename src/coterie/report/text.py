@@ -18,7 +18,7 @@ Line = tuple[str, str, str]
 
 def terminal(facts: ReleaseFacts) -> list[Line]:
     """The lines: name, value, and what the value means."""
-    output, loss, verdict = facts.output, facts.measures.loss, facts.verdict
+    output, loss = facts.output, facts.measures.loss
     lines = [
         ("released", _released(output), _left_out(output)),
         ("hides among", f"{facts.least_k} records", "at least, in every group"),
@@ -26,11 +26,7 @@ def terminal(facts: ReleaseFacts) -> list[Line]:
         ("loss", percent(loss.loss_percent, 2), "of the variation in the masked columns is gone; lower is better"),
         *_worst(loss.columns),
         *_risk(facts.measures.risk),
-        (
-            "check",
-            "not made" if verdict is None else "passed" if verdict.ok else "FAILED",
-            guidance.promise(facts),
-        ),
+        _check(facts),
     ]
     return [*lines, *(("note", "", note) for note in facts.notes)]
 
@@ -60,6 +56,12 @@ def _joined(value: str, words: str) -> str:
     if value and words:
         return f"{value}  ({words.rstrip('.')})"
     return value or words
+
+
+def _check(facts: ReleaseFacts) -> Line:
+    if facts.verdict is None:
+        return "check", "not made", "It is made on the written file, and nothing was written."
+    return "check", "passed" if facts.verdict.ok else "FAILED", guidance.promise(facts)
 
 
 def _released(output: OutputFacts) -> str:

@@ -1,0 +1,140 @@
+"""The options that commands share: how a file is read, what its columns are, what is done with it, and where.
+
+A command lists those that have an effect on it. What they mean, and which go together, the library says.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Optional
+
+import typer
+
+from ..errors import CoterieError
+from .common import names_of, options_of
+
+if TYPE_CHECKING:
+    from ..release.drafting import Choices
+
+_Text = Optional[str]  # noqa: UP045
+_Lists = Optional[list[str]]  # noqa: UP045
+
+File = Annotated[Path, typer.Argument(help="CSV, Parquet, Feather; with the extra 'files' also SPSS, Stata, SAS.")]
+Read = Annotated[
+    Optional[list[str]],  # noqa: UP045
+    typer.Option("--read", help="How the file is read: NAME=VALUE, such as encoding=cp1252, missing=NA; repeatable."),
+]
+RecipeFile = Annotated[
+    Optional[Path],  # noqa: UP045
+    typer.Option("--recipe", help="A recipe (TOML): what every column is, and what must hold."),
+]
+Json = Annotated[bool, typer.Option("--json", help="Print the facts as JSON on stdout.")]
+Quiet = Annotated[bool, typer.Option("--quiet", help="Print nothing on stderr but errors and warnings.")]
+Force = Annotated[bool, typer.Option("--force", help="Replace the output if it exists.")]
+
+# What the columns are, without a recipe
+
+Quasi = Annotated[_Lists, typer.Option("--quasi", metavar="COLUMNS", help="Quasi-identifiers, comma-separated.")]
+Confidential = Annotated[
+    _Lists,
+    typer.Option(
+        "--confidential",
+        metavar="COLUMNS",
+        help="Confidential columns: kept unchanged; classes where one is constant are counted and reported.",
+    ),
+]
+Drop = Annotated[_Lists, typer.Option("--drop", metavar="COLUMNS", help="Identifiers, which are left out.")]
+Keep = Annotated[_Lists, typer.Option("--keep", metavar="COLUMNS", help="Columns that are kept unchanged.")]
+
+# What is done, without a recipe
+
+Strata = Annotated[
+    _Text,
+    typer.Option(
+        "--strata",
+        metavar="COLUMNS[:SMALL]",
+        help="Quasi-identifiers whose values no group mixes. SMALL says what is done with strata of fewer than k "
+        "records: refuse (default), merge or suppress.",
+    ),
+]
+Missing = Annotated[
+    _Text,
+    typer.Option(
+        "--missing",
+        metavar="POLICY[:SMALL]",
+        help="What is done with missing values: refuse (default), group, or own-value. SMALL says what is done with "
+        "patterns of missing values that fewer than k records have: refuse (default), merge or suppress.",
+    ),
+]
+Weights = Annotated[
+    _Text, typer.Option("--weights", metavar="COLUMN", help="Sampling weights: a column of --keep or --drop.")
+]
+Formulas = Annotated[
+    _Text,
+    typer.Option(
+        "--formulas",
+        metavar="POLICY",
+        help="What is done with text that a spreadsheet would run: refuse (default), neutralize or keep.",
+    ),
+]
+
+# Where the work is done
+
+Memory = Annotated[
+    _Text,
+    typer.Option(
+        "--memory", help="About how much memory may be used, such as 2GB. A larger file is worked on part by part."
+    ),
+]
+EngineName = Annotated[
+    _Text,
+    typer.Option(
+        "--engine", help="Where the work is done: memory, or duckdb (part by part). Default: by the size of the file."
+    ),
+]
+
+
+def option(name: str) -> str:
+    """How an argument of the library is called on the command line."""
+    return f"-{name}" if len(name) == 1 else f"--{name}"
+
+
+def choices(
+    k: int | None = None,
+    read: list[str] | None = None,
+    strata: str | None = None,
+    missing: str | None = None,
+    columns: Mapping[str, list[str] | None] | None = None,
+    **texts: str | None,
+) -> Choices:
+    """What was said instead of a recipe: lists of columns, which may be given in pieces, sections, and texts."""
+    from ..release.drafting import Choices
+
+    lists: dict[str, Any] = {
+        role: None if pieces is None else [name for text in pieces for name in names_of(text, option(role)) or ()]
+        for role, pieces in (columns or {}).items()
+    }
+    said: dict[str, Any] = {**lists, **texts}
+    return Choices(k=k, read=options_of(read), strata=_strata(strata), missing=_missing(missing), **said)
+
+
+_SMALL = re.compile(r"(.*):(refuse|merge|suppress)", re.DOTALL)  # a column's name may hold a colon
+
+
+def _strata(text: str | None) -> dict[str, Any] | None:
+    if text is None:
+        return None
+    parts = _SMALL.fullmatch(text)
+    names = names_of(parts[1] if parts else text, "--strata")
+    return {"within": names, "small": parts[2]} if parts else {"within": names}
+
+
+def _missing(text: str | None) -> dict[str, Any] | None:
+    if text is None:
+        return None
+    policy, colon, small = text.partition(":")
+    if not policy or (colon and not small):
+        raise CoterieError("--missing must be POLICY or POLICY:SMALL.", f"'{text}'", "for example own-value:merge")
+    return {"policy": policy, "small": small} if small else {"policy": policy}
