@@ -1,8 +1,8 @@
 """Engines: places where a table can be. An engine knows no method, and nothing of what a recipe asks for.
 
 What an engine must do is all there is in `Engine`: give some columns of all records, piece by piece, as often as asked;
-put the records of parts together; say where the released parts go; check what was written. The same records in the same
-order lead to the same released values on each of them.
+put the records of parts together; say if the table has changed meanwhile. The same records in the same order lead to
+the same released values on each of them.
 
 | engine | where | which tables |
 |---|---|---|
