@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from .microaggregation.result import Result
     from .recipe import Recipe, RecipeError
     from .release.assess import Assessment, assess
-    from .release.checking import verify
+    from .release.check import verify
     from .release.compare import Comparison, compare
     from .release.drafting import draft_recipe
     from .release.flow import protect
@@ -57,7 +57,7 @@ _HOME = {
     "protect_file": "release.protect_file",
     "refine": "microaggregation.api",
     "replay": "release.replay",
-    "verify": "release.checking",
+    "verify": "release.check",
 }
 
 __all__ = [

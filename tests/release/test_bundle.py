@@ -544,7 +544,7 @@ def test_any_byte_that_changes_is_found(saved, name):
 
 def forged(folder, **changes):
     """The manifest with true hashes and a good seal, as a forger would make it."""
-    from coterie.release.checking import sealed
+    from coterie.release.manifest import sealed
 
     manifest = json.loads((folder / "manifest.json").read_text())
     for name in manifest["files"]:

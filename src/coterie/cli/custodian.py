@@ -162,13 +162,13 @@ def verify(
     quiet: flags.Quiet = False,
 ) -> None:
     """Check a release on its bytes: every promise of a bundle or a recipe, or k. Exit code 3 if one is not kept."""
-    from ..release.checking import verify as run
+    from ..release.check import verify as run
 
     if not release.exists():
         raise CoterieError("The release must be a bundle's folder or a file.", f"'{release}', which does not exist")
     if not release.is_dir() and recipe is None and (k is None or quasi is None):
         raise CoterieError("Of a file, say what is claimed: -k and --quasi, or --recipe.", "one of them or none")
-    given: dict[str, Any] = {"quasi": names_of(quasi, "--quasi"), "k": k, "dialect": _dialect(read), "recipe": recipe}
+    given: dict[str, Any] = {"quasi": names_of(quasi, "--quasi"), "k": k, "read": options_of(read), "recipe": recipe}
     if strata is not None:
         given["within"] = names_of(strata, "--strata")
     if confidential is not None:
@@ -180,15 +180,6 @@ def verify(
         print(as_json(verdict.facts))
     if not verdict.ok:
         raise typer.Exit(3)
-
-
-def _dialect(read: list[str] | None) -> dict[str, Any] | None:
-    """How a CSV file is read by verify, which knows no header where it is told the names."""
-    options = options_of(read)
-    if options is None:
-        return None
-    quote = {"quote": options["quote"] or None} if "quote" in options else {}
-    return {**options, **quote, **({"header": False} if "names" in options else {})}
 
 
 @app.command()

@@ -61,8 +61,6 @@ class DuckDBEngine:
         sha256: str,
         rows: int | None = None,
     ) -> None:
-        if memory < 2 * LEAST:
-            raise CoterieError(f"The memory limit must be at least {2 * LEAST >> 20} MiB.", f"{memory:,} bytes")
         self.names, self.reading, self.rows = tuple(names), reading, rows
         self._path, self._memory, self._sha256 = path, memory, sha256
         self._table = _tables(path, format, self.names, int(_FOR_DUCKDB * (memory - LEAST)))

@@ -2,7 +2,7 @@
 
 A group is all missing or none in a column. Where too few records have the same gaps, as few further cells as possible
 are blanked, so that each pattern of gaps has at least k records. Which patterns are joined depends only on how many
-records each has (`plan_blanking`); the values only decide which records one lends to another (`apply_blanking`).
+records each has (`plan_blanking`); the values only decide which records one lends to another (`lending.blank`).
 """
 
 from __future__ import annotations

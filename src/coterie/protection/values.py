@@ -13,7 +13,7 @@ from ..tables.columns import Column
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-MOST_VALUES = 50_000_000  # different ones: 16 bytes each are held
+MOST_VALUES = 50_000_000  # different ones: 24 bytes each are held
 
 
 @dataclass

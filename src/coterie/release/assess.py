@@ -12,7 +12,8 @@ from ..facts.measures import ConfidentialRisk
 from ..measures.risk import class_risk, classes, confidential_risk
 from ..recipe import Recipe
 from ..tables.columns import Column, joined_columns
-from .drafting import Choices, renamed, source_and_recipe
+from .deprecated import renamed
+from .drafting import Choices, source_and_recipe
 from .source import Source, rules_of
 
 

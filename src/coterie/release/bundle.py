@@ -19,9 +19,10 @@ from ..formats import Format, content_hash, default_format, with_labels_in_use
 from ..formats import write as write_file
 from ..formats.streams import writing
 from ..recipe import Recipe
-from .checking import as_json, claims_of, dialect_of, sealed
 from .flow import planned, released
+from .manifest import as_json, sealed
 from .place import check_place, into_place, staging, write_private
+from .promises import claims_of, dialect_of
 from .source import rules_of
 from .spreadsheets import as_written
 from .tally import Tally

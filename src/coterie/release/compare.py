@@ -17,7 +17,8 @@ from ..measures.measure import measure_candidate
 from ..measures.risk import classes
 from ..protection.plan import make_plan
 from ..recipe import Recipe
-from .drafting import Choices, renamed, source_and_recipe
+from .deprecated import renamed
+from .drafting import Choices, source_and_recipe
 from .flow import ready, surveyed
 from .solving import solve_all
 from .source import Source, rules_of

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -13,6 +12,7 @@ from ..recipe import Recipe, RecipeError
 from ..recipe.draft import Look, Looking, draft, look, rules_for
 from ..recipe.fields import Mistake
 from ..recipe.rules import close_to
+from .deprecated import renamed
 from .flow import as_recipe
 from .source import Source, open_source
 
@@ -43,16 +43,6 @@ def draft_recipe(
     """
     source = open_source(table, renamed("options", options, "read", read), memory=memory)
     return draft(looks(source), k, source.options)
-
-
-def renamed(old: str, given: Any, new: str, value: Any) -> Any:
-    """The value of an argument that has a new name; the old one is taken for one more version."""
-    if given is None:
-        return value
-    if value is not None:
-        raise CoterieError(f"'{old}' is the old name of '{new}'.", "both", f"leave '{old}' out.")
-    warnings.warn(f"'{old}' is called '{new}' now.", DeprecationWarning, stacklevel=3)
-    return given
 
 
 @dataclass(frozen=True)

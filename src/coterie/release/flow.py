@@ -33,7 +33,7 @@ from ..protection.plan import Plan, block_size, make_plan, needed_columns
 from ..protection.survey import Survey
 from ..recipe import Recipe
 from ..verification import verify_claims
-from .checking import claims_of
+from .promises import claims_of
 from .solving import Released, solve_all
 from .source import Source, open_source
 from .spreadsheets import check_policy

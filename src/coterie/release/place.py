@@ -12,7 +12,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from ..errors import CoterieError
-from .checking import is_bundle
+from .manifest import is_bundle
 
 
 def check_place(folder: Path, force: bool) -> None:

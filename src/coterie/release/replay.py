@@ -13,7 +13,7 @@ from ..formats import write as write_file
 from ..formats.streams import writing
 from ..recipe import Recipe
 from ..verification.reading import private_folder
-from .checking import data_name, read_manifest
+from .manifest import data_name, read_manifest
 from .spreadsheets import as_written
 
 _OTHER_INPUT, _OTHER_RECIPE = "the input is another file", "the recipe was changed"

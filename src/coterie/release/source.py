@@ -18,6 +18,7 @@ from ..recipe import ColumnRule, Recipe
 from ..tables.frames import Table, open_table
 from ..tables.records import Reading, without_texts
 from .memory_limit import bytes_of, default_limit
+from .refused import IN_PARTS, refuse_in_parts
 
 _TIMES = 12  # the bytes that protecting takes in memory, for each byte of a CSV file or value of 8 bytes
 
@@ -70,7 +71,9 @@ class Source:
     @cached_property
     def fits(self) -> bool:
         """Whether protecting it in memory stays within the limit, by what the file's size tells."""
-        return self.path is None or needed(self.path) <= self.memory
+        if self.path is None or (kind_of(self.path) not in IN_PARTS and not self.limited):
+            return True
+        return needed(self.path) <= self.memory
 
     @cached_property
     def _peeked(self) -> tuple[Format, list[str]]:
@@ -100,6 +103,11 @@ class Source:
         return tuple(given) if several else ()
 
     @property
+    def _only_peeked(self) -> bool:
+        """Whether its beginning has to do, because the whole would not fit."""
+        return self.path is not None and not self.fits and kind_of(self.path) in IN_PARTS
+
+    @property
     def table(self) -> Table:
         """The whole table."""
         return self._read[0]
@@ -107,12 +115,12 @@ class Source:
     @property
     def format(self) -> Format | None:
         """How the file is written; None for a table in memory."""
-        return self._read[1] if self.path is None or self.fits else self._peeked[0]
+        return self._peeked[0] if self._only_peeked else self._read[1]
 
     @property
     def names(self) -> tuple[str, ...]:
         """The columns."""
-        return self.table.names if self.path is None or self.fits else tuple(self._peeked[1])
+        return tuple(self._peeked[1]) if self._only_peeked else self.table.names
 
     @property
     def details(self) -> Mapping[str, Any]:
@@ -138,9 +146,10 @@ class Source:
         """The engine: the one that was asked for, if the table can be there, or by size."""
         if engine is not None and engine not in ENGINES:
             raise CoterieError(f"'engine' must be one of {', '.join(ENGINES)}.", f"'{engine}'")
-        if engine == "duckdb" and self.path is None:
-            raise CoterieError("The engine duckdb is for files.", "a table in memory", "use engine memory.")
-        return engine or ("memory" if self.fits else "duckdb")
+        chosen = engine or ("memory" if self.fits else "duckdb")
+        if chosen != "memory":
+            refuse_in_parts(self.path, self.memory)
+        return chosen
 
     def engine(self, name: str, rules: Mapping[str, Any], rows: int | None = None) -> Engine:
         """The table in an engine. In memory, columns that were read for one recipe are there for the next."""
@@ -188,12 +197,9 @@ def rules_of(recipe: Recipe) -> dict[str, ColumnRule]:
 
 
 def needed(path: Path) -> int:
-    """About how many bytes a CSV or Parquet file takes to be protected in memory; 0 for other files."""
-    kind = kind_of(path)
-    if kind == "csv":
+    """About how many bytes a file takes to be protected in memory."""
+    if kind_of(path) != "parquet":
         return _TIMES * path.stat().st_size
-    if kind != "parquet":
-        return 0
     from pyarrow import parquet
 
     metadata, reason = attempt(parquet.read_metadata, path)

@@ -12,7 +12,7 @@ from ..arrow import array_of, nulls_of
 from ..columns import Column
 from .typed import Floats, Typed
 
-MOST_CATEGORIES = 4096  # categories of a nominal column: each is a column of the matrix that is grouped
+MOST_CATEGORIES = 4096  # categories of a nominal quasi-identifier: with more, it is an identifier rather
 _BLANKS = " \t\n\v\f\r\x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000\u200b\ufeff"
 _BLANKS += "".join(map(chr, range(0x2000, 0x200B)))
 _NO = ("false", "no", "n", "f", "0", "off")

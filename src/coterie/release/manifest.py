@@ -1,0 +1,71 @@
+"""The manifest of a bundle: what it says, read with suspicion, and its seal."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from ..errors import CoterieError
+
+
+def as_json(facts: Any) -> str:
+    """As the files of a bundle have it."""
+    return json.dumps(facts, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def sealed(manifest: Mapping[str, Any]) -> str:
+    """The text of a manifest, with a hash of all that it says: a slip of an editor is found, a forger is not."""
+    return as_json({**manifest, "seal": hashlib.sha256(as_json(manifest).encode("utf-8")).hexdigest()})
+
+
+def is_bundle(folder: Path) -> bool:
+    """Whether a folder holds a bundle, and nothing else."""
+    try:
+        manifest = read_manifest(folder)
+    except CoterieError:
+        return False
+    return all(path.name in (*manifest["files"], "manifest.json") for path in folder.iterdir())
+
+
+def read_manifest(folder: Path) -> dict[str, Any]:
+    """What a bundle says of itself."""
+    try:
+        manifest = json.loads(manifest_text(folder))
+    except (OSError, ValueError, RecursionError):
+        manifest = None
+    if not _is_manifest(manifest):
+        raise CoterieError("A bundle must have a manifest.json.", f"'{folder}' without one that can be read")
+    return manifest  # type: ignore[no-any-return]
+
+
+def manifest_text(folder: Path) -> str:
+    """The manifest as it was written."""
+    return (folder / "manifest.json").read_bytes().decode("utf-8")
+
+
+def _is_manifest(manifest: Any) -> bool:
+    """Whether this is what `write_bundle` writes: anything may lie in a folder."""
+    if not isinstance(manifest, dict) or not isinstance(manifest.get("coterie"), str):
+        return False
+    if not all(isinstance(manifest.get(name), dict) for name in ("files", "output", "format", "input", "versions")):
+        return False
+    if not isinstance(manifest.get("names"), list) or not all(isinstance(n, str) for n in manifest["names"]):
+        return False
+    files = manifest["files"]
+    if not set(files) >= _FILES or any(Path(name).name != name for name in files):
+        return False
+    return all(isinstance(f, dict) and isinstance(f.get("sha256"), str) for f in files.values())
+
+
+_FILES = {"recipe.toml", "verify.json", "report.html", "internal.html"}  # and the data
+
+
+def data_name(manifest: Mapping[str, Any]) -> str:
+    """The name of the data file, which lies in the folder itself."""
+    name = str(manifest["output"].get("name"))
+    if name not in manifest["files"]:
+        raise CoterieError("The manifest must name the data file.", "another name")
+    return name

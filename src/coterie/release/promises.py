@@ -1,0 +1,51 @@
+"""What a release promises, as the verifier is told it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ..formats import harmless
+from ..recipe import Recipe
+from ..verification import Claims, Guard, Scenario
+
+
+def dialect_of(form: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any] | None:
+    """How a CSV file is to be read; None for others."""
+    if form.get("kind") != "csv":
+        return None
+    named = {} if form["header"] else {"names": list(names)}
+    return {
+        "delimiter": form["delimiter"],
+        "quote": form.get("quote") or None,
+        "encoding": form["encoding"],
+        "header": form["header"],
+        **named,
+    }
+
+
+def claims_of(recipe: Recipe, details: Mapping[str, Any]) -> Claims:
+    """What a release promises. `details` say how a text file writes numbers and gaps."""
+    within = recipe.within
+    neutral = recipe.file.formulas == "neutralize" and "delimiter" in details
+    released = [n for n, rule in recipe.columns.items() if rule.role != "identifier"]
+    told = dict(zip(released, harmless(released) if neutral else released, strict=True))
+    scenarios = tuple(
+        Scenario(name, tuple(told[q] for q in s.quasi if q not in within), s.k) for name, s in recipe.promises.items()
+    )
+    guards = tuple(
+        Guard(
+            column=told[name],
+            kind=str(rule.kind),
+            l=rule.l,
+            entropy=rule.entropy,
+            t=rule.t,
+            order=tuple(harmless(rule.order or ()) if neutral else rule.order or ()),
+            decimal=(details.get("decimal") or ".") if rule.kind in ("numeric", "integer") else ".",
+            missing=tuple(details.get("missing") or ()),
+            format=rule.format,
+        )
+        for name, rule in recipe.columns.items()
+        if rule.role == "confidential"
+    )
+    return Claims(scenarios, tuple(told[w] for w in within), guards, tuple(told.values()))

@@ -1,0 +1,31 @@
+"""What is refused for tables larger than memory, and why. Everything else of a recipe works part by part.
+
+| refused | because | when |
+|---|---|---|
+| files other than CSV and Parquet | their readers hold the whole file | at the start |
+| tables in memory | they are there as a whole already | at the start |
+| a memory limit below 512 MiB | Python and its libraries take half of it | at the start |
+| t-closeness of a column with more than 50 million different values | its distance is a sum over all different values of the table, so all must be held (`protection/values.py`) | in the survey, before anything is grouped |
+"""  # noqa: E501
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from ..errors import CoterieError
+from ..formats import kind_of
+
+IN_PARTS = ("csv", "parquet")  # kinds of files that are read part by part
+LEAST_MEMORY = 512 << 20
+
+
+def refuse_in_parts(path: Path | None, memory: int) -> None:
+    """Refuse what can't be done part by part, before any work."""
+    if path is None:
+        raise CoterieError("The engine duckdb is for files.", "a table in memory", "use engine memory.")
+    if kind_of(path) not in IN_PARTS:
+        what = "Only CSV and Parquet files are read part by part."
+        raise CoterieError(what, f"'{path.name}'", "use engine memory and, if need be, a higher memory limit.")
+    if memory < LEAST_MEMORY:
+        what = f"Part by part, the memory limit must be at least {LEAST_MEMORY >> 20} MiB."
+        raise CoterieError(what, f"{memory:,} bytes")
