@@ -20,7 +20,7 @@ from coterie.protection.centres import centres_of_groups, medoids
 from coterie.protection.components import Component
 from coterie.protection.encoding import MOST_INDICATORS
 from coterie.protection.lending import blank
-from coterie.protection.losses import nominal_sse, part_loss, sse_of_groups
+from coterie.protection.losses import nominal_sse, part_loss
 from coterie.protection.missing import plan_blanking
 from coterie.protection.noise import decimals_of
 from coterie.protection.scales import Scale, scale_of
@@ -146,14 +146,14 @@ def test_sse_from_counts_of_categories(m, rows):
     number = column(weights * labels - 1.0)
     X, Z = encode_columns([nominal]).tolist(), encode_columns([nominal, number]).tolist()
     ones, weighted = nominal_sse(categories, labels, m), nominal_sse(categories, labels, m, weights.astype(float))
-    both = sse_of_groups([nominal, number], labels, scales([nominal, number]))
     for g in range(labels.max() + 1):
         own = np.flatnonzero(labels == g).tolist()
         repeated = np.repeat(own, weights[own]).tolist()
         assert ones[g] == pytest.approx(reference.sse(X, own) if own else 0.0, abs=1e-12)
         assert weighted[g] == pytest.approx(reference.sse(X, repeated) if own else 0.0, abs=1e-12)
-        assert both[g] == pytest.approx(reference.sse(Z, own) if own else 0.0, abs=1e-12)
     spread = part_loss([nominal, number], scales([nominal, number]), labels, weights.astype(float))
+    groups = [np.flatnonzero(labels == g).tolist() for g in set(labels.tolist())]
+    assert spread.plain.sse == pytest.approx(sum(reference.sse(Z, own) for own in groups), abs=1e-9)
     assert spread.plain.sst == pytest.approx(reference.sse(Z, range(len(Z))), abs=1e-9)
     everyone = np.repeat(np.arange(len(Z)), weights).tolist()
     assert spread.weighted.sst == pytest.approx(reference.sse(Z, everyone), abs=1e-9)

@@ -7,9 +7,13 @@ from __future__ import annotations
 
 import sys
 
+_WORTH_IT = 100_000  # records: of fewer, there is little to give back, and asking takes a millisecond
 
-def give_back() -> None:
-    """Give the system what is not used any more: Arrow's memory, and that of the C library where it can (glibc)."""
+
+def give_back(records: int) -> None:
+    """Give the system what so many records took: Arrow's memory, and that of the C library where it can (glibc)."""
+    if records < _WORTH_IT:
+        return
     import pyarrow as pa
 
     pa.default_memory_pool().release_unused()

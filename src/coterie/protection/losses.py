@@ -59,25 +59,26 @@ class PartLoss:
 
 def part_loss(columns: Sequence[Column], scales: Mapping[str, Scale], labels: Ints, weights: Floats | None) -> PartLoss:
     """The sums of some records in their groups."""
-    ones = np.ones(len(labels))
-    return PartLoss(
-        _spread(columns, scales, labels, ones), None if weights is None else _spread(columns, scales, labels, weights)
-    )
+    plain = _spread(columns, scales, labels, None)
+    return PartLoss(plain, None if weights is None else _spread(columns, scales, labels, weights))
 
 
-def _spread(columns: Sequence[Column], scales: Mapping[str, Scale], labels: Ints, w: Floats) -> Spread:
-    out = Spread(sse=float(sse_of_groups(columns, labels, scales, w).sum()), weight=float(w.sum()))
+def _spread(columns: Sequence[Column], scales: Mapping[str, Scale], labels: Ints, w: Floats | None) -> Spread:
+    sizes = _sums(labels, w)
+    out = Spread(weight=float(sizes.sum()))
     for column in columns:
         if is_counted(column):  # an indicator of sqrt(1/2) for each category, by counts alone
             codes = category_numbers(column)
             there = codes >= 0
-            out.squares += 0.5 * float(w[there].sum())
-            often = np.bincount(codes[there], w[there], len(column.categories))
+            often = _sums(codes[there], None if w is None else w[there], len(column.categories))
+            out.sse += float(nominal_sse(codes, labels, len(column.categories), w).sum())
+            out.squares += 0.5 * float(often.sum())
             out.totals[column.name] = np.sqrt(0.5) * often
         else:
             z = encoded(column, scales)
-            out.squares += float((w * np.square(z)).sum())
-            out.totals[column.name] = np.array([(w * z).sum()])
+            out.sse += float(_numeric_sse(z, labels, w, sizes).sum())
+            out.squares += float(z @ z if w is None else w @ np.square(z))
+            out.totals[column.name] = np.array([z.sum() if w is None else w @ z])
     return out
 
 
@@ -88,38 +89,23 @@ def nominal_sse(categories: Ints, labels: Ints, m: int, weights: Floats | None =
     group's n records, it is (sum of n_c - sum of n_c² / n) / 2: indicators times 1/sqrt(2) have the squared length 1/2,
     and missing values are at 0. With weights, these are sums of weights.
     """
-    groups = int(labels.max()) + 1
-    w = np.ones(len(labels)) if weights is None else weights
-    there = categories >= 0
+    there, sizes = categories >= 0, _sums(labels, weights)
     if m <= 2:  # a single indicator, 1/2 where missing
-        return _numeric_sse(np.where(there, categories, 0.5), labels, w)
+        return _numeric_sse(np.where(there, categories, 0.5), labels, weights, sizes)
     key, which = np.unique(labels[there] * m + categories[there], return_inverse=True)
-    often = _sums(which.reshape(-1), w[there], len(key))
-    squares = _sums(key // m, often * often, groups) / np.maximum(_sums(labels, w, groups), _TINY)
-    return np.maximum(0.5 * (_sums(key // m, often, groups) - squares), 0.0)
+    often = _sums(which.reshape(-1), None if weights is None else weights[there], len(key))
+    squares = _sums(key // m, often * often, len(sizes)) / np.maximum(sizes, _TINY)
+    return np.maximum(0.5 * (_sums(key // m, often, len(sizes)) - squares), 0.0)
 
 
-def _numeric_sse(x: Floats, labels: Ints, w: Floats) -> Floats:
-    groups = int(labels.max()) + 1
-    total = np.maximum(_sums(labels, w, groups), _TINY)
-    mean = _sums(labels, w * x, groups) / total
-    mean += _sums(labels, w * (x - mean[labels]), groups) / total
-    return _sums(labels, w * np.square(x - mean[labels]), groups)
+def _numeric_sse(x: Floats, labels: Ints, w: Floats | None, sizes: Floats) -> Floats:
+    total = np.maximum(sizes, _TINY)
+    mean = _sums(labels, x if w is None else w * x) / total
+    left = x - mean[labels]
+    mean = _sums(labels, left if w is None else w * left) / total  # what the first pass left
+    left -= mean[labels]
+    return _sums(labels, np.square(left) if w is None else w * np.square(left))
 
 
-def _sums(which: Ints, values: Floats, groups: int) -> Floats:
+def _sums(which: Ints, values: Floats | None, groups: int = 0) -> Floats:
     return np.bincount(which, values, groups).astype(np.float64)
-
-
-def sse_of_groups(
-    columns: Sequence[Column], labels: Ints, scales: Mapping[str, Scale], weights: Floats | None = None
-) -> Floats:
-    """The SSE of each group in the exact encoding of these columns, which is never held as a whole."""
-    w = np.ones(len(labels)) if weights is None else weights
-    out = np.zeros(int(labels.max()) + 1)
-    for column in columns:
-        if column.is_ordered:
-            out += _numeric_sse(scales[column.name].scaled(column.numbers), labels, w)
-        else:
-            out += nominal_sse(category_numbers(column), labels, len(column.categories), w)
-    return out

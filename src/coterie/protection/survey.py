@@ -220,19 +220,27 @@ class Survey:
             got = ", ".join(f"{count} in '{name}'" for name, count in gaps.items())
             raise PromiseError(what, got, '[missing] policy = "own-value" or "group".')
 
+    def categories(self) -> dict[str, tuple[str, ...]]:
+        """All categories of nominal and boolean quasi-identifiers, in the order of their codes."""
+        return {
+            name: tuple(sorted(place))
+            if self.recipe.columns[name].kind == "nominal"
+            else _words(self._styles.get(name, set()))
+            for name, place in self._categories.items()
+        }
+
     def whole(self) -> Whole:
         """What a part must know of the whole table."""
-        categories, overall = {}, {}
+        overall = {}
         for name, place in self._categories.items():
-            kind = self.recipe.columns[name].kind
-            names = sorted(place) if kind == "nominal" else ["false", "true"]
+            nominal = self.recipe.columns[name].kind == "nominal"
             sums = self._weights[name].sums
+            names = sorted(place) if nominal else ["false", "true"]
             overall[name] = np.array([as_float(sums[place[c]]) if place[c] < len(sums) else 0.0 for c in names])
-            categories[name] = tuple(names) if kind == "nominal" else _words(self._styles.get(name, set()))
         return Whole(
             scales={name: moments.scale() for name, moments in self.moments.items()},
             steps=dict(self.steps),
-            categories=categories,
+            categories=self.categories(),
             overall=overall,
             digits={name: digits.places() for name, digits in self.digits.items()},
         )

@@ -112,12 +112,15 @@ def as_recipe(recipe: Any) -> Recipe:
 
 def ready(recipe: Recipe, engine: str) -> Recipe:
     """The recipe with a seed and, where the table is solved part by part, with blocks."""
+    blocks = engine != "memory" and recipe.method.blocks is None
+    if recipe.seed is not None and not blocks:
+        return recipe
     document = recipe.as_dict()
     if recipe.seed is None:
         document["seed"] = secrets.randbelow(2**53)
-    if engine != "memory" and recipe.method.blocks is None:
+    if blocks:
         document["method"] = {**document.get("method", {}), "blocks": "auto"}
-    return recipe if document == recipe.as_dict() else Recipe(**document)
+    return Recipe(**document)
 
 
 def planned(engine: Engine, recipe: Recipe) -> tuple[Survey, Plan]:
@@ -134,7 +137,7 @@ def surveyed(engine: Engine, recipe: Recipe) -> Survey:
     for records in engine.scan(needed_columns(recipe)):
         survey.add(records)
         progress_.done(len(records))
-    engine.reading = engine.reading.with_survey(survey.steps, survey.whole().categories)
+    engine.reading = engine.reading.with_survey(survey.steps, survey.categories())
     return survey
 
 

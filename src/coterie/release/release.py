@@ -61,14 +61,14 @@ class Release:
         self._tally = Tally(plan, all_there=True)
         with progress_.bar(progress, "grouping"):
             (part,) = released(engine, plan, self._tally)
-        give_back()
+        give_back(engine.records)
         with progress_.bar(progress, "releasing"):
             self.data = table_of(part, source, recipe)
             del part
-            give_back()
+            give_back(engine.records)
         with progress_.bar(progress, "verifying"):
             self.verdict = checked(self.data, source, recipe)
-        give_back()
+        give_back(engine.records)
 
     def _known(self) -> tuple[Survey, Tally]:
         if self._survey is None or self._tally is None:

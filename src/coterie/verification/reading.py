@@ -231,7 +231,6 @@ def _connect(private: str, path: str | None = None, memory: int | None = None) -
     if path is not None:
         connection.execute(f"SET allowed_paths = [{literal(path)}]")
     connection.execute("SET enable_external_access = false")
-    connection.execute("SET preserve_insertion_order = false")  # nothing here depends on it, and it takes memory
     connection.execute("SET enable_progress_bar = false")  # it would be printed among what we print
     connection.execute("SET lock_configuration = true")
     return connection
