@@ -338,7 +338,8 @@ def in_parts(part: Ints, parts: Iterable[int]) -> Iterator[tuple[int, Ints]]:
     if len(parts) == 1 and not len(part[part != parts[0]]):
         yield parts[0], np.arange(len(part))
         return
-    order = np.argsort(part, kind="stable")
+    few_bits = part.astype(np.int16) if part.max() < 2**15 else part  # which NumPy sorts several times as fast
+    order = np.argsort(few_bits, kind="stable")
     sorted_parts = part[order]
     for number in parts:
         low, high = np.searchsorted(sorted_parts, [number, number + 1])

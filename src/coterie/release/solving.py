@@ -63,7 +63,9 @@ def solve_all(
         kept = chunk.records if len(left) == len(group) else chunk.records.take(left)
         groupings = [Grouping(t, t.of_record[kept.numbers]) for t in remembered if t.of_record is not None]
         groupings.append(Grouping(own, group[left]))
-        after = Assembled(kept, groupings, stratum[chunk.part[left]], plan)
+        after: Mapping[str, Column] = Assembled(kept, groupings, stratum[chunk.part[left]], plan)
+        if not tally.all_there:  # few records, whose columns are asked for more than once
+            after = dict(after)
         tally.add_released(kept, after, groupings)
         yield Released(kept, after, number)
 

@@ -90,7 +90,7 @@ class Tally:
     """
 
     def __init__(self, plan: Plan, all_there: bool) -> None:
-        self.plan, self.records = plan, 0
+        self.plan, self.records, self.all_there = plan, 0, all_there
         self.share = 1.0 if all_there else min(1.0, MEASURED / max(1, plan.divided.keys.total()))
         # what blocks lose is measured where it is cheap, and where guards inside them may lose more than the whole
         self.measures_borders = all_there or bool(plan.references)
@@ -177,8 +177,9 @@ class Tally:
             before = {name: records.column(name) for name in names}
             self._samples[i].append(Sampled(before, ChainMap(after, before), weights))  # type: ignore[arg-type]
             return
-        drawn = mixed(group.astype(np.uint64), np.uint64((recipe.seed or 0) + i)) < np.uint64(self.share * 2.0**64)
-        rows = np.flatnonzero(drawn)
+        groups = np.arange(int(group.max()) + 1, dtype=np.uint64)
+        drawn = mixed(groups, np.uint64((recipe.seed or 0) + i)) < np.uint64(self.share * 2.0**64)
+        rows = np.flatnonzero(drawn[group])
         before = {name: records.column(name).at(rows) for name in names}
         changed = {name: column.at(rows) for name, column in after.items() if name in names}
         self._samples[i].append(Sampled(before, {**before, **changed}, None if weights is None else weights[rows]))
