@@ -169,6 +169,7 @@ ALLOWED = {
         "algorithms.shared",
         "kernels",
         "algorithms.kd_blocks",
+        "algorithms.registry",
         "engines",
         "errors",
         "facts",

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from .. import progress as progress_
+from ..algorithms.registry import find
 from ..algorithms.shared import sharing
 from ..errors import CoterieError, PromiseError
 from ..facts.comparison import Candidate, with_frontier
@@ -164,10 +165,11 @@ def _in_memory(source: Source, recipes: list[Recipe]) -> Compared:
     candidates: list[Candidate] = []
     refused: list[PromiseError] = []
     with sharing(), ThreadPoolExecutor(os.cpu_count() or 1) as pool:
-        futures = [pool.submit(copy_context().run, _or_refused, one, recipe) for recipe in recipes]
-        for recipe, future in zip(recipes, futures, strict=True):
-            answer = future.result()
-            _note(recipe, answer, candidates, refused)
+        # those that search begin first: they take longest, and what they begin with others find done
+        first = sorted(recipes, key=lambda recipe: not find(recipe.method.name).limited)
+        futures = {id(recipe): pool.submit(copy_context().run, _or_refused, one, recipe) for recipe in first}
+        for recipe in recipes:
+            _note(recipe, futures[id(recipe)].result(), candidates, refused)
             progress_.done(engine.records)
     return candidates, refused
 
