@@ -6,11 +6,11 @@ import json
 from pathlib import Path
 
 from coterie.facts import schema
-from coterie.facts.bundle import SealedManifest
+from coterie.facts.bundle_facts import SealedManifest
 from coterie.facts.comparison import Candidate
-from coterie.facts.public import PublicFacts
-from coterie.facts.release import ReleaseFacts
-from coterie.facts.result import ResultFacts
+from coterie.facts.public_facts import PublicFacts
+from coterie.facts.release_facts import ReleaseFacts
+from coterie.facts.result_facts import ResultFacts
 from coterie.release.assess import Assessment
 from coterie.verification.verdict import VerdictFacts
 

@@ -209,6 +209,12 @@ def test_imports_between_rooms(path):
             assert any(inside == a or inside.startswith(f"{a}.") for a in ALLOWED[room]), (name_of(path), module)
 
 
+def test_no_two_modules_of_sibling_packages_share_a_name():
+    """Else nobody knows which of them to open."""
+    names = [path.name for path in SOURCE.glob("*/*.py") if path.name != "__init__.py"]
+    assert sorted(name for name in set(names) if names.count(name) > 1) == []
+
+
 @pytest.mark.parametrize("path", MODULES, ids=name_of)
 def test_no_frame_library_is_forced_on_anyone(path):
     roots = {m.split(".")[0] for m in imports(path)}

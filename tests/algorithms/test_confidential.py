@@ -26,15 +26,7 @@ from conftest import needs_casc
 from coterie import datasets
 from coterie.algorithms.confidential import k_first as k_first_
 from coterie.algorithms.confidential.guarded import guarded
-from coterie.algorithms.confidential.guards import (
-    Guard,
-    closeness,
-    distinct,
-    entropy_l,
-    holds,
-    least_distance,
-    watch,
-)
+from coterie.algorithms.confidential.guards import Guard, closeness, distinct, entropy_l, holds, least_distance, watch
 from coterie.algorithms.confidential.k_first import k_first
 from coterie.algorithms.confidential.merge import by_first_appearance, merge
 from coterie.algorithms.confidential.t_first import Cut, choose_cut, t_first, worst_distance

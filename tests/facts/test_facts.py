@@ -19,11 +19,11 @@ from jsonschema.exceptions import ValidationError
 import coterie as ct
 from conftest import ROOT
 from coterie.facts import VERSION, as_json, document, schema
-from coterie.facts.bundle import SealedManifest
+from coterie.facts.bundle_facts import SealedManifest
 from coterie.facts.comparison import Candidate, with_frontier
 from coterie.facts.compat import Keyed
-from coterie.facts.release import ReleaseFacts
-from coterie.facts.result import ResultFacts
+from coterie.facts.release_facts import ReleaseFacts
+from coterie.facts.result_facts import ResultFacts
 from coterie.report import public
 from coterie.verification.verdict import VerdictFacts
 from release_facts import candidates, categories_only, patients, recipe, release_facts, two_scenarios, wide

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 from coterie import CoterieError
 from coterie.formats import Format, detect, read, write
-from coterie.formats.text import Dialect
+from coterie.formats.csv_text import Dialect
 from format_files import SECRET, columns_of, refused, rows_of, saved, text_tables, through
 
 # CSV: what is in a file stays as it is

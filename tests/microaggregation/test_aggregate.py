@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import coterie as ct
 from coterie.algorithms import run
-from coterie.measures import centres as aggregate
+from coterie.measures import group_centres as aggregate
 from coterie.measures import loss
 
 groups = st.lists(st.integers(0, 12), min_size=1, max_size=80).map(

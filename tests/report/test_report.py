@@ -22,7 +22,7 @@ from hypothesis import strategies as st
 from conftest import ROOT
 from coterie import verify
 from coterie.facts import document, schema
-from coterie.facts.public import PublicFacts
+from coterie.facts.public_facts import PublicFacts
 from coterie.facts.settings import Settings
 from coterie.report import (
     as_table,

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -187,8 +188,12 @@ class _Table:
             batch = _quietly(lambda: next(reader, None))
             if batch is None:
                 return
-            arrays = [_typed(array, self._types.get(name)) for name, array in zip(columns, batch.columns, strict=True)]
+            arrays = _quietly(partial(self._as_in_file, columns, batch))
             yield pa.RecordBatch.from_arrays(arrays, names=list(columns))
+
+    def _as_in_file(self, columns: Sequence[str], batch: Any) -> list[Any]:
+        """The columns of a batch in the types that they have in the file."""
+        return [_typed(array, self._types.get(name)) for name, array in zip(columns, batch.columns, strict=True)]
 
 
 def _types_of(path: Path, format: Format) -> dict[str, Any]:

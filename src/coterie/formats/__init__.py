@@ -56,7 +56,7 @@ def read(path: Path, options: Mapping[str, Any] | None = None) -> Source:
     """
     kind = kind_of(Path(path))
     if kind == "csv":
-        from . import text
+        from . import csv_text as text
 
         return text.read(Path(path), options)
     if kind in ("parquet", "arrow"):
@@ -107,7 +107,7 @@ def write(table: Any, format: Format, path: Path) -> None:
         The format cannot hold the table, or the file cannot be written.
     """
     if format.kind == "csv":
-        from . import text
+        from . import csv_text as text
 
         text.write(table, format, Path(path))
     elif format.kind in ("parquet", "arrow"):
@@ -125,7 +125,7 @@ def write(table: Any, format: Format, path: Path) -> None:
 def default_format(kind: str) -> Format:
     """The format of a file that is not written after another: csv, parquet or feather."""
     if kind == "csv":
-        from . import text
+        from . import csv_text as text
 
         return text.Dialect().format()
     return Format("arrow" if kind == "feather" else kind, {"compression": "zstd"})

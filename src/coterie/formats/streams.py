@@ -49,7 +49,7 @@ def _parquet_names(path: Path) -> list[str]:
 
 
 def _peek_csv(path: Path, options: Mapping[str, Any] | None) -> tuple[Format, list[str]]:
-    from . import text
+    from . import csv_text as text
 
     with open(path, "rb") as file:
         head = file.read(_HEAD)
@@ -192,7 +192,7 @@ class _Csv:
 
     def write(self, table: Any) -> None:
         """Write some lines."""
-        from . import text
+        from . import csv_text as text
 
         header = self._form.details["header"] and self._first
         for piece in text.lines_of(table, Format("csv", {**self._form.details, "header": header})):

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..tables.columns import Column, Columns
-from .centres import AT_ONCE, centres_by_column, group_centres, means
+from .group_centres import AT_ONCE, centres_by_column, group_centres, means
 from .standard_units import in_sds
 
 Floats = NDArray[np.float64]

@@ -8,15 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import CoterieError
-from ..facts.measures import (
-    ColumnLoss,
-    Intervals,
-    LossMeasures,
-    Measures,
-    RiskMeasures,
-    ScenarioRisk,
-    UtilityMeasures,
-)
+from ..facts.measures import ColumnLoss, Intervals, LossMeasures, Measures, RiskMeasures, ScenarioRisk, UtilityMeasures
 from ..tables.columns import Column, Columns
 from . import intervals, loss, risk, utility
 from .linkage import distance_linkage

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from .. import progress as progress_
 from ..errors import CoterieError
-from ..facts.result import ProvenFacts
+from ..facts.result_facts import ProvenFacts
 from ..measures.loss import diversity, percent
 from ..measures.standard_units import finite
 from . import options

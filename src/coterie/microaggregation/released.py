@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import CoterieError
-from ..measures.centres import centres_by_column
+from ..measures.group_centres import centres_by_column
 from .numeric_table import Numbers
 
 Floats = NDArray[np.float64]

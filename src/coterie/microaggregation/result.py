@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from ..algorithms.guarantee import Guarantee
 from ..algorithms.registry import Method
 from ..errors import CoterieError
-from ..facts.result import GuaranteeFacts, ResultFacts
+from ..facts.result_facts import GuaranteeFacts, ResultFacts
 from ..measures.standard_units import finite
 from .bound import Bound, Records, bound
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ..algorithms.limits import Limits
 from ..algorithms.optimal.lower_bound import lower_bound
-from ..facts.release import BoundFacts
+from ..facts.release_facts import BoundFacts
 from ..measures.loss import percent
 from ..tables.columns import Column
 from .encoding import encode_columns

@@ -64,7 +64,8 @@ class Values:
             own = np.array([place.get(text, -1) for text in column.categories], np.int64)
             out[there] = own[column.numbers[there].astype(np.int64)]
         else:
-            out[there] = np.searchsorted(self.numbers, column.numbers[there])
+            last = max(0, len(self.numbers) - 1)  # records that are left out may have values beyond
+            out[there] = np.minimum(np.searchsorted(self.numbers, column.numbers[there]), last)
         return out
 
     def table(self) -> Ints:

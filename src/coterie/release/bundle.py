@@ -13,8 +13,8 @@ from .. import progress as progress_
 from .._version import __version__
 from ..errors import CoterieError, PromiseError
 from ..facts import document
-from ..facts.bundle import FileFacts, Manifest, SourceFacts
-from ..facts.release import ReleaseFacts
+from ..facts.bundle_facts import FileFacts, Manifest, SourceFacts
+from ..facts.release_facts import ReleaseFacts
 from ..formats import Format, content_hash, default_format, with_labels_in_use
 from ..formats import write as write_file
 from ..formats.streams import writing

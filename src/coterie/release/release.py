@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from .. import progress as progress_
 from ..engines.freed import give_back
 from ..errors import CoterieError
-from ..facts.release import ReleaseFacts
+from ..facts.release_facts import ReleaseFacts
 from ..recipe import Recipe
 from .flow import checked, planned, released
 from .source import Source, rules_of

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..facts.release import GroupingFacts
+from ..facts.release_facts import GroupingFacts
 from ..protection.assemble import Grouping
 from ..protection.grouping import constant_groups
 from ..protection.losses import Spread

@@ -9,7 +9,7 @@ from typing import Any
 
 from .._version import __version__
 from ..errors import CoterieError
-from ..facts.release import ColumnFacts, InputFacts, OutputFacts, ReleaseFacts
+from ..facts.release_facts import ColumnFacts, InputFacts, OutputFacts, ReleaseFacts
 from ..measures.measure import measure
 from ..measures.risk import Scenario
 from ..protection.plan import Plan

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 
 from ..facts.measures import NumberUtility
-from ..facts.public import PublicColumn, PublicFacts, PublicGrouping, PublicNumber
-from ..facts.release import ColumnFacts, GroupingFacts, ReleaseFacts
+from ..facts.public_facts import PublicColumn, PublicFacts, PublicGrouping, PublicNumber
+from ..facts.release_facts import ColumnFacts, GroupingFacts, ReleaseFacts
 from .words import counted, fixed, percent, series, share
 
 Facts = ReleaseFacts | PublicFacts

@@ -8,7 +8,7 @@ from math import inf
 from typing import TYPE_CHECKING, Any
 
 from ..facts.comparison import Candidate
-from ..facts.release import ReleaseFacts
+from ..facts.release_facts import ReleaseFacts
 from . import charts
 from .internal_view import custody, risk
 from .public import public

@@ -16,7 +16,7 @@ from ..facts.measures import (
     ScenarioRisk,
     SinglingOut,
 )
-from ..facts.release import ReleaseFacts
+from ..facts.release_facts import ReleaseFacts
 from . import charts
 from .words import NONE, RISKS, Measure, counted, fixed, plain, series, share
 

@@ -28,7 +28,7 @@ from ..facts.measures import (
     NumberUtility,
     UtilityMeasures,
 )
-from ..facts.public import (
+from ..facts.public_facts import (
     PublicBound,
     PublicCategories,
     PublicCategory,
@@ -47,7 +47,7 @@ from ..facts.public import (
     PublicUtility,
     PublicVerdict,
 )
-from ..facts.release import BoundFacts, ColumnFacts, GroupingFacts, ReleaseFacts
+from ..facts.release_facts import BoundFacts, ColumnFacts, GroupingFacts, ReleaseFacts
 from ..facts.settings import Settings
 from ..verification.verdict import Check, VerdictFacts
 from .bins import coarse, rounded, within_release

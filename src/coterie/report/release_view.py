@@ -7,8 +7,8 @@ from typing import Any
 
 from ..algorithms.registry import METHODS
 from ..facts.measures import CategoryUtility, ColumnLoss, Correlations, Matrix, NumberUtility, UtilityMeasures
-from ..facts.public import PublicCategory, PublicCheck, PublicColumnLoss, PublicNumber, PublicUtility
-from ..facts.release import GroupingFacts
+from ..facts.public_facts import PublicCategory, PublicCheck, PublicColumnLoss, PublicNumber, PublicUtility
+from ..facts.release_facts import GroupingFacts
 from ..verification.verdict import Check
 from . import charts, guidance
 from .bins import rounded

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from ..facts.measures import ColumnLoss, RiskMeasures
-from ..facts.release import GroupingFacts, OutputFacts, ReleaseFacts
+from ..facts.release_facts import GroupingFacts, OutputFacts, ReleaseFacts
 from . import guidance
 from .words import counted, percent, plain, share
 

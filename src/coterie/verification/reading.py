@@ -17,7 +17,8 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from ..errors import CoterieError, PromiseError
-from . import arrow, delimited
+from . import batches as arrow
+from . import delimited
 from .claims import Claims, listed
 
 T = TypeVar("T")

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from .release import OutputFacts
+from .release_facts import OutputFacts
 
 
 @dataclass(frozen=True)
