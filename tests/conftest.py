@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
 
 import pytest
@@ -25,6 +26,26 @@ def companies():
     from coterie import datasets
 
     return datasets.load_companies()
+
+
+@pytest.fixture
+def run(monkeypatch, capsys):
+    """A command as `coterie` runs it, in this process: its exit code and what it says."""
+    from coterie import cli
+
+    def call(*args):
+        monkeypatch.setattr(sys, "argv", ["coterie", *map(str, args)])
+        code = 0
+        try:
+            cli.main()
+        except SystemExit as done:
+            code = done.code or 0
+        out, err = capsys.readouterr()
+        assert code != 70, err
+        assert "Traceback" not in err
+        return code, out, err
+
+    return call
 
 
 def casc_missing() -> bool:

@@ -29,22 +29,6 @@ GROUPING = {"--strata", "--missing", "--weights", "--seed"}
 
 
 @pytest.fixture
-def run(monkeypatch, capsys):
-    def call(*args):
-        monkeypatch.setattr(sys, "argv", ["coterie", *map(str, args)])
-        code = 0
-        try:
-            cli.main()
-        except SystemExit as done:
-            code = done.code or 0
-        out, err = capsys.readouterr()
-        assert code != 70, err
-        return code, out, err
-
-    return call
-
-
-@pytest.fixture
 def patients(tmp_path):
     rng = np.random.default_rng(5)
     rows = [

@@ -92,7 +92,7 @@ CASES = {
     ),
     "scenarios.k": (doc(scenarios=TWO), doc(scenarios={**TWO, "b": {"quasi": ["income"], "k": 6}})),
 }
-ELSEWHERE = {"file.formulas", "file.options"}  # of files: test_bundle.py, test_custodian.py
+ELSEWHERE = {"file.formulas", "file.options"}  # of files: test_spreadsheets.py, test_custodian_files.py
 
 SECTIONS = {
     "": recipe_._Whole,

@@ -1,70 +1,30 @@
-"""From a table to a checked release: every promise held on every kind of table, nothing leaked, nothing ignored."""
+"""From a table to a checked release: strata, gaps, weights, scenarios; nothing leaked, nothing ignored."""
 
 from __future__ import annotations
 
 import pickle
 import warnings
-from collections import Counter
-from decimal import Decimal
 
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
 import coterie as ct
 from conftest import ROOT
 from coterie.errors import CoterieError, PromiseError
 from coterie.release.flow import protect
-
-SECRET = "Zz-secret-zZ"
-
-
-def classes(table, names):
-    rows = list(zip(*[table.column(n).to_pylist() for n in names], strict=True))
-    return Counter(rows)
+from release_tables import ROLES, SECRET, classes, numbers, recipe, sixty_people
 
 
-def numbers(**columns):
-    return pa.table({n: pa.array(v) for n, v in columns.items()})
+@pytest.fixture(scope="module")
+def people():
+    return sixty_people()
 
 
 def simple(table, k=3, **more):
     kinds = {n: "nominal" if pa.types.is_string(table.column(n).type) else "numeric" for n in table.column_names}
     columns = {n: {"role": "quasi", "kind": kind} for n, kind in kinds.items()}
     return {"k": k, "seed": 1, "method": "mdav", "columns": columns, **more}
-
-
-@pytest.fixture(scope="module")
-def people():
-    rng = np.random.default_rng(0)
-    n = 60
-    return pa.table(
-        {
-            "name": [f"{SECRET}{i}" for i in range(n)],
-            "age": rng.integers(20, 80, n),
-            "town": [["Reus", "Valls", "Salou"][i] for i in rng.integers(0, 3, n)],
-            "income": rng.normal(30_000, 5_000, n).round(2),
-            "illness": [["flu", "none", "gout", "cold"][i] for i in rng.integers(0, 4, n)],
-            "note": [f"n{i:05d}" for i in range(n)],
-        }
-    )
-
-
-ROLES = {
-    "name": "identifier",
-    "age": {"role": "quasi", "kind": "integer"},
-    "town": {"role": "quasi", "kind": "nominal"},
-    "income": {"role": "quasi", "kind": "numeric"},
-    "illness": {"role": "confidential", "kind": "nominal"},
-    "note": "other",
-}
-
-
-def recipe(**changes):
-    columns = {**ROLES, **changes.pop("columns", {})}
-    return {"k": 4, "seed": 3, "method": "mdav", "columns": columns, **changes}
 
 
 def test_a_release(people):
@@ -207,152 +167,6 @@ def test_scenarios(people):
     assert [c.wanted for c in joined.facts.verdict.checks if c.what == "k-anonymity"] == [6, 4]
 
 
-@pytest.mark.parametrize("rule", ["merge", "k-first"])
-def test_guards(people, rule):
-    guarded = {"illness": {"role": "confidential", "kind": "nominal", "l": 3, "t": 0.5}}
-    document = recipe(columns=guarded, guard={"rule": rule})
-    if rule != "merge":
-        document.pop("method")
-    release = protect(people, document)
-    groups = {}
-    for row in release.data.to_pylist():
-        groups.setdefault((row["age"], row["town"], row["income"]), []).append(row["illness"])
-    whole = Counter(people.column("illness").to_pylist())
-    for values in groups.values():
-        assert len(values) >= 4
-        assert len(set(values)) >= 3
-        far = sum(abs(values.count(v) / len(values) - whole[v] / 60) for v in whole) / 2
-        assert far <= 0.5
-
-
-def test_t_first(people):
-    columns = {"income": {"role": "confidential", "kind": "numeric", "t": 0.2}}
-    document = recipe(columns=columns, guard={"rule": "t-first"})
-    document.pop("method")
-    release = protect(people, document)
-    assert [c.ok for c in release.facts.verdict.checks if c.what == "t-closeness"] == [True]
-
-
-def test_a_promise_that_no_groups_keep():
-    table = numbers(a=[1.0, 2.0, 3.0, 4.0], c=["x", "x", "x", "x"])
-    columns = {"a": {"role": "quasi", "kind": "numeric"}, "c": {"role": "confidential", "kind": "nominal", "l": 2}}
-    with pytest.raises(CoterieError):
-        protect(table, {"k": 2, "columns": columns})
-
-
-def constant_group(kind="integer"):
-    a = [0.0] * 3 + [10.0] * 3
-    return pa.table({"a": a, "c": pa.array([7, 7, 7, 1, 2, 3] if kind == "integer" else ["x"] * 3 + ["y", "x", "z"])})
-
-
-def guarded_constant(**more):
-    rule = {"role": "confidential", "kind": "integer", **more}
-    return {"k": 3, "seed": 1, "method": "mdav", "columns": {"a": {"role": "quasi", "kind": "numeric"}, "c": rule}}
-
-
-def test_a_sentence_ends_once():
-    told = str(PromiseError("It must hold.", "It does not.", "change it."))
-    assert told == "It must hold. Got: It does not. Hint: change it."
-    assert str(CoterieError("It must hold.", "nothing")) == "It must hold. Got: nothing."
-
-
-def test_constant_confidential_values_are_reported():
-    release = protect(constant_group(), guarded_constant())
-    assert release.facts.groupings[0].constant_records == 3
-    assert any("3 records are in groups" in note for note in release.facts.notes)
-
-
-def test_noise_in_constant_groups_only():
-    release = protect(constant_group(), {**guarded_constant(noise=0.5), "shuffle": False})
-    noisy = release.data.column("c").to_pylist()
-    assert noisy[3:] == [1, 2, 3]
-    assert len(set(noisy[:3])) > 1
-    assert release.data.schema.field("c").type == pa.int64()
-
-
-@pytest.mark.parametrize(
-    ("values", "kind", "places"),
-    [
-        ([1.25, 3.5, 2.0, 7.75], pa.float64(), 2),
-        ([1.1, 3.3, 2.2, 7.7], pa.float32(), 1),
-        ([100, 2300, 700, 900], pa.int64(), -2),
-        (["1,25", "3,50", "2", "7,75"], pa.string(), 2),
-    ],
-)
-def test_noise_is_as_round_as_the_column(tmp_path, values, kind, places):
-    a, c = [0.0] * 3 + [10.0] * 3, pa.array([values[0]] * 3 + values[1:], kind)
-    rule, table = {"role": "confidential", "kind": "numeric", "noise": 0.5}, pa.table({"a": a, "c": c})
-    how = {**guarded_constant(), "shuffle": False}
-    how["columns"] = {**how["columns"], "c": rule}
-    if kind == pa.string():
-        (tmp_path / "in.csv").write_text(
-            "a;c\n" + "".join(f"{x:.0f};{y}\n" for x, y in zip(a, c.to_pylist(), strict=True))
-        )
-    released = protect(table if kind != pa.string() else tmp_path / "in.csv", how).data.column("c").to_pylist()
-    found = [float(str(v).replace(",", ".")) for v in released]
-    was = [float(str(v).replace(",", ".")) for v in c.to_pylist()]
-    assert found[3:] == was[3:]
-    assert len(set(found[:3])) > 1
-    one = 1e-6 if kind == pa.float32() else 1e-9
-    assert found == pytest.approx(np.round(found, places), abs=one)
-
-
-def test_noise_that_is_too_weak_is_told():
-    hundreds = pa.table({"a": [0.0] * 3 + [10.0] * 3, "c": [700, 700, 700, 100, 200, 300]})
-    release = protect(hundreds, {**guarded_constant(noise=0.01), "shuffle": False})
-    assert release.data.column("c").to_pylist() == hundreds.column("c").to_pylist()
-    notes = release.facts.notes
-    assert "Noise changed no value of 'c' in 1 constant group: it is too weak for the column's digits." in notes
-    assert any("3 records are in groups" in note for note in notes)
-    assert not any("Noise" in note for note in protect(hundreds, guarded_constant(noise=2.0)).facts.notes)
-
-
-def test_gaps_do_not_hide_a_constant_group():
-    table = pa.table(
-        {"a": [0.0] * 3 + [10.0] * 6 + [20.0] * 3, "c": [7, 7, None, 1, 2, 3, 1, None, 2, None, None, None]}
-    )
-    release = protect(table, guarded_constant())
-    assert release.facts.groupings[0].constant_records == 6
-    assert release.facts.notes[0].startswith("6 records are in groups in which a confidential column has one value at")
-
-
-def test_constant_groups_are_counted_as_they_are_released():
-    noisy = protect(constant_group(), guarded_constant(noise=0.5))
-    assert noisy.facts.groupings[0].constant_records == 0
-    assert not any("one value at most" in note for note in noisy.facts.notes)
-
-
-def test_a_record_in_two_constant_groups_counts_once():
-    table = numbers(a=[1.0, 2.0, 3.0, 4.0, 5.0, 6.0], b=[6.0, 1.0, 5.0, 2.0, 4.0, 3.0], c=[7.0] * 6)
-    scenarios = {"one": {"quasi": ["a"], "k": 3}, "two": {"quasi": ["b"], "k": 3}}
-    columns = {name: {"role": "quasi", "kind": "numeric"} for name in "ab"}
-    columns["c"] = {"role": "confidential", "kind": "numeric"}
-    release = protect(table, {"k": 3, "seed": 1, "columns": columns, "scenarios": scenarios})
-    assert release.facts.notes[0].startswith("6 records are in groups")
-
-
-@pytest.mark.parametrize("kind", [pa.uint8(), pa.decimal128(3, 1)])
-def test_noise_that_the_type_has_no_room_for(kind):
-    values = [Decimal(v) if pa.types.is_decimal(kind) else v for v in (0, 0, 0, 90, 90, 90)]
-    table = pa.table({"a": [1.0, 1.0, 1.0, 9.0, 9.0, 9.0], "c": pa.array(values, kind)})
-    with pytest.raises(CoterieError, match="'c' must fit the type"):
-        protect(table, guarded_constant(noise=5.0))
-
-
-def test_other_groups_where_one_is_constant():
-    plain = protect(constant_group(), guarded_constant())
-    other = protect(constant_group(), {**guarded_constant(), "guard": {"regroup": True}})
-    assert other.facts.groupings[0].constant_records == 0
-    assert other.loss > plain.loss
-
-
-def test_other_groups_as_far_as_blocks_have_room():
-    recipe = {**guarded_constant(), "guard": {"regroup": True}}
-    k = recipe["k"]
-    release = protect(constant_group(), {**recipe, "method": {"name": "mdav", "blocks": 2 * k}})
-    assert release.verdict.ok
-
-
 def test_medoids_are_observed_records(people):
     release = protect(people, recipe(centre="medoid"))
     names = ["age", "town", "income"]
@@ -458,80 +272,6 @@ def test_undeclared_and_lacking_columns(people):
         protect(people.append_column("extra", people.column("age")).drop_columns(["note"]), recipe())
     assert "extra" in str(caught.value)
     assert "note" in str(caught.value)
-
-
-kinds = st.sampled_from(["numeric", "integer", "ordinal", "nominal", "datetime", "boolean"])
-
-
-def column_of(draw, kind, n, gaps):
-    values = {
-        "numeric": st.floats(-1e6, 1e6).map(lambda x: round(x, 3)),
-        "integer": st.integers(-1000, 1000),
-        "ordinal": st.sampled_from(["a", "b", "c"]),
-        "nominal": st.sampled_from(["x", "y", "z", 'ü, "q"']),
-        "datetime": st.datetimes(),
-        "boolean": st.booleans(),
-    }[kind]
-    if gaps:
-        values = st.one_of(values, values, st.none())
-    types = {"numeric": pa.float64(), "integer": pa.int32(), "datetime": pa.timestamp("us"), "boolean": pa.bool_()}
-    return pa.array(draw(st.lists(values, min_size=n, max_size=n)), types.get(kind, pa.string()))
-
-
-@st.composite
-def tables_and_recipes(draw):
-    n, k = draw(st.integers(4, 40)), draw(st.integers(2, 4))
-    gaps = draw(st.booleans())
-    table, columns = {}, {}
-    for j in range(draw(st.integers(1, 4))):
-        kind = draw(kinds)
-        table[f"q{j}"] = column_of(draw, kind, n, gaps)
-        columns[f"q{j}"] = {"role": "quasi", "kind": kind}
-        if kind == "ordinal":
-            columns[f"q{j}"]["order"] = ["a", "b", "c"]
-    table["c"] = column_of(draw, "nominal", n, gaps)
-    columns["c"] = {"role": "confidential", "kind": "nominal"}
-    document = {
-        "k": k,
-        "seed": draw(st.integers(0, 5)),
-        "columns": columns,
-        "method": draw(st.sampled_from(["mdav", "mdav+"])),
-    }
-    if draw(st.booleans()):
-        columns["c"]["l"] = 2
-    if draw(st.booleans()):
-        table["w"] = pa.array(draw(st.lists(st.floats(0.5, 4), min_size=n, max_size=n)))
-        columns["w"] = {"role": "other"}
-        document["weights"] = "w"
-    if gaps:
-        small = draw(st.sampled_from(["merge", "suppress"]))
-        document["missing"] = draw(st.sampled_from(["group", {"policy": "own-value", "small": small}]))
-    if draw(st.booleans()):
-        table["s"] = column_of(draw, "nominal", n, gaps)
-        columns["s"] = {"role": "quasi", "kind": "nominal"}
-        document["strata"] = {"within": ["s"], "small": draw(st.sampled_from(["merge", "suppress"]))}
-    return pa.table(table), document
-
-
-@settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
-@given(tables_and_recipes())
-def test_every_release_keeps_its_promise(case):
-    """Checked by counting here, beside the verdict; a promise that cannot be kept is said so."""
-    table, document = case
-    try:
-        release = protect(table, document)
-    except PromiseError:
-        return
-    names = [n for n, rule in document["columns"].items() if rule["role"] == "quasi"]
-    found = classes(release.data, names)
-    assert min(found.values()) >= document["k"]
-    assert release.verdict.ok
-    if document["columns"]["c"].get("l"):
-        held = {}
-        for row in release.data.to_pylist():
-            held.setdefault(tuple(row[n] for n in names), set()).add(row["c"])
-        assert all(len(values - {None}) >= 2 for values in held.values())
-    assert all(0 <= c.missing_after <= release.data.num_rows for c in release.facts.columns if c.kind)
 
 
 def test_public_names():
