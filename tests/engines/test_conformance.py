@@ -187,6 +187,42 @@ def test_blocks_are_written_into_the_recipe(tmp_path, engine):
 
 
 @pytest.mark.parametrize("engine", OTHERS)
+@pytest.mark.parametrize("type_", [pa.string(), pa.int16(), pa.dictionary(pa.int32(), pa.string()), pa.date32()])
+def test_categories_of_records_that_are_elsewhere(tmp_path, engine, type_):
+    """Groups of another scenario reach across pieces: a record gets a category that no record of its piece has."""
+    rng, n = np.random.default_rng(5), 400
+    plain = type_.value_type if pa.types.is_dictionary(type_) else type_
+    place = pa.array(rng.integers(0, 300, n), pa.int32()).cast(plain)
+    data = pa.table(
+        {
+            "place": place.dictionary_encode() if pa.types.is_dictionary(type_) else place,
+            "school": rng.choice([f"s{i:02d}" for i in range(40)], n).tolist(),
+            "smokes": np.where(rng.random(n) < 0.6, "N", "Y").tolist(),
+            "x": rng.normal(0, 1, n),
+            "note": [f"n{i:03d}" for i in range(n)],
+        }
+    )
+    how = Recipe(
+        k=3,
+        seed=1,
+        method={"name": "mdav", "blocks": 20},
+        columns={
+            "place": {"role": "quasi", "kind": "nominal"},
+            "school": {"role": "quasi", "kind": "ordinal", "order": [f"s{i:02d}" for i in range(40)]},
+            "smokes": {"role": "quasi", "kind": "boolean"},
+            "x": {"role": "quasi", "kind": "numeric"},
+            "note": "other",
+        },
+        scenarios={"a": {"quasi": ["place", "school", "smokes"], "k": 3}, "b": {"quasi": ["x"], "k": 3}},
+    )
+    path = stored(tmp_path, "parquet", data)
+    expected, _ = released(path, how, "memory")
+    assert expected["place"].null_count == 0
+    for rows in (1, 60):
+        assert released(path, how, engine, rows)[0].to_pydict() == expected.to_pydict()
+
+
+@pytest.mark.parametrize("engine", OTHERS)
 def test_what_cannot_be_kept_is_refused_alike(tmp_path, engine):
     path = stored(tmp_path, "parquet", people())
     for more in (

@@ -51,10 +51,8 @@ class Reading:
 
     def read(self, name: str, array: Any) -> Typed:
         """A column of some records."""
-        typed = kinds.read(name, self.plain(array), self.rules[name], self.decimal, self.steps.get(name))
-        every = self.categories.get(name)
-        if every is not None and every != typed.column.categories:
-            typed = _in_all_categories(typed, every)
+        step, every = self.steps.get(name), self.categories.get(name)
+        typed = kinds.read(name, self.plain(array), self.rules[name], self.decimal, step, every)
         return typed._replace(step=self.steps.get(name, typed.step))
 
 
@@ -65,24 +63,6 @@ def without_texts(array: Any, texts: tuple[str, ...]) -> Any:
 
     means_missing = pc.is_in(array, value_set=pa.array(texts, array.type))
     return pc.if_else(means_missing, pa.scalar(None, array.type), array)
-
-
-def _in_all_categories(typed: Typed, every: tuple[str, ...]) -> Typed:
-    """A column in the codes of the whole table. It is written by its own records' categories."""
-    column = typed.column
-    if column.kind != "nominal":  # the codes are the same; records that lack a word don't know it
-        return typed._replace(column=Column(column.name, column.kind, column.numbers, every))
-    place = {category: i for i, category in enumerate(every)}
-    to_whole = np.array([place[c] for c in column.categories] + [-1], np.int64)
-    to_own = np.full(len(every) + 1, np.nan)
-    to_own[to_whole[:-1]] = np.arange(len(column.categories))
-
-    def write(numbers: Floats) -> Any:
-        return typed.write(to_own[np.where(np.isnan(numbers), -1, numbers).astype(np.int64)])
-
-    codes = to_whole[np.where(column.missing, -1, column.numbers).astype(np.int64)]
-    numbers = np.where(codes < 0, np.nan, codes)
-    return typed._replace(column=Column(column.name, column.kind, numbers, every), write=write)
 
 
 class Records:

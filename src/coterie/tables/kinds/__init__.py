@@ -14,16 +14,18 @@ from .typed import Typed
 
 __all__ = ["MOST_CATEGORIES", "Typed", "meaning", "read"]
 
-_READERS = {
-    "numeric": read_numeric,
-    "integer": read_integer,
-    "ordinal": read_ordinal,
-    "nominal": read_nominal,
-    "boolean": read_boolean,
-}
+_NUMBERS = {"numeric": read_numeric, "integer": read_integer}
+_CATEGORIES = {"ordinal": read_ordinal, "nominal": read_nominal, "boolean": read_boolean}
 
 
-def read(name: str, array: Any, rule: Any, decimal: str = ".", step: float | None = None) -> Typed:
+def read(
+    name: str,
+    array: Any,
+    rule: Any,
+    decimal: str = ".",
+    step: float | None = None,
+    every: tuple[str, ...] | None = None,
+) -> Typed:
     """A column of a table, as its rule says to read it.
 
     Parameters
@@ -37,6 +39,8 @@ def read(name: str, array: Any, rule: Any, decimal: str = ".", step: float | Non
         The decimal mark of numbers in text.
     step : float, optional
         What times in text resolve, where these are some of a column's values: all are written alike.
+    every : tuple of str, optional
+        All categories of a nominal or boolean column, where these are some of its values: the codes are those of all.
 
     Returns
     -------
@@ -48,8 +52,10 @@ def read(name: str, array: Any, rule: Any, decimal: str = ".", step: float | Non
         plain, back = _plain(as_array(array))
         if rule.kind == "datetime":
             typed = read_datetime(name, plain, rule, step)
+        elif rule.kind in _NUMBERS:
+            typed = _NUMBERS[rule.kind](name, plain, rule, decimal)
         else:
-            typed = _READERS[rule.kind](name, plain, rule, decimal)
+            typed = _CATEGORIES[rule.kind](name, plain, rule, every)
         return typed._replace(write=_fitting(name, typed, back))
     except CoterieError:
         raise

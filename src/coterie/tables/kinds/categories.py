@@ -19,9 +19,8 @@ _NO = ("false", "no", "n", "f", "0", "off")
 _YES = ("true", "yes", "y", "t", "1", "on")
 
 
-def read_nominal(name: str, array: Any, rule: Any, decimal: str) -> Typed:
-    """Categories without an order."""
-    del decimal
+def read_nominal(name: str, array: Any, rule: Any, every: tuple[str, ...] | None = None) -> Typed:
+    """Categories without an order; `every` are those of the whole table, where these are some of its records."""
     texts, codes, back = _categories(array)
     first = np.arange(len(texts))
     if rule.role == "confidential":
@@ -30,7 +29,14 @@ def read_nominal(name: str, array: Any, rule: Any, decimal: str) -> Typed:
     if len(texts) > MOST_CATEGORIES and rule.role == "quasi":
         what = f"A nominal quasi-identifier can have at most {MOST_CATEGORIES:,} categories."
         raise CoterieError(what, f"'{name}' with {len(texts):,}", "join rare ones, or is it an identifier?")
-    return _typed(name, "nominal", [texts[i] for i in order], _renumbered(codes, order), back, first[order])
+    names, old = [texts[i] for i in order], first[order]
+    if every is None or every == tuple(names):
+        return _typed(name, "nominal", names, _renumbered(codes, order), back, old)
+    at = {text: i for i, text in enumerate(texts)}
+    own = np.array([at.get(text, -1) for text in every], np.int64)
+    place = {text: i for i, text in enumerate(every)}
+    numbers = np.array([*(place[text] for text in texts), np.nan])[codes]
+    return _typed(name, "nominal", list(every), numbers, back, own)
 
 
 def _trimmed(texts: list[str], codes: NDArray[np.int64]) -> tuple[list[str], NDArray[np.int64], NDArray[np.int64]]:
@@ -48,9 +54,9 @@ def _trimmed(texts: list[str], codes: NDArray[np.int64]) -> tuple[list[str], NDA
     return list(first), number[codes], np.array(list(first.values()), np.int64)
 
 
-def read_ordinal(name: str, array: Any, rule: Any, decimal: str) -> Typed:
+def read_ordinal(name: str, array: Any, rule: Any, every: tuple[str, ...] | None = None) -> Typed:
     """Categories in the order that the rule gives."""
-    del decimal
+    del every  # the rule names them
     texts, codes, back = _categories(array)
     place = {text: i for i, text in enumerate(rule.order)}
     unknown = [t for t in texts if t not in place]
@@ -66,9 +72,9 @@ def read_ordinal(name: str, array: Any, rule: Any, decimal: str) -> Typed:
     return _typed(name, "ordinal", list(rule.order), numbers, back, old)
 
 
-def read_boolean(name: str, array: Any, rule: Any, decimal: str) -> Typed:
-    """Yes and no, by whichever pair of words."""
-    del rule, decimal
+def read_boolean(name: str, array: Any, rule: Any, every: tuple[str, ...] | None = None) -> Typed:
+    """Yes and no, by whichever pair of words; `every` are those of the whole table."""
+    del rule
     texts, codes, back = _categories(array)
     means = [meaning(text) for text in texts]
     if None in means or len(set(means)) < len(texts):
@@ -76,8 +82,9 @@ def read_boolean(name: str, array: Any, rule: Any, decimal: str) -> Typed:
         raise CoterieError(
             f"The column '{name}' must hold two values, for yes and no.", f"{len(texts)} categories", hint
         )
-    no = next((t for t, m in zip(texts, means, strict=True) if m is False), "false")
-    yes = next((t for t, m in zip(texts, means, strict=True) if m is True), "true")
+    no, yes = every or ("false", "true")
+    no = next((t for t, m in zip(texts, means, strict=True) if m is False), no)
+    yes = next((t for t, m in zip(texts, means, strict=True) if m is True), yes)
     numbers = np.full(len(codes), np.nan)
     for i, m in enumerate(means):
         numbers[codes == i] = float(bool(m))
@@ -147,6 +154,24 @@ class _Back:
             indices, self.values.take(pa.array(used.tolist(), pa.int64())), ordered=self.kind.ordered
         )
 
+    def with_others(self, texts: list[str], old: NDArray[np.int64]) -> tuple[_Back, NDArray[np.int64]]:
+        """The same with the categories that only other records of the table have, in the column's type."""
+        import pyarrow as pa
+
+        others = np.flatnonzero(old < 0)
+        names = [texts[i] for i in others]
+        try:
+            values = pa.array(names, pa.string()).cast(self.values.type)
+            same = [_text(v) for v in values.to_pylist()] == names
+        except (pa.ArrowException, ValueError):
+            same = False
+        if not same:
+            what = "Part by part, categories must be texts, numbers, dates, or true and false."
+            raise CoterieError(what, str(self.values.type), "use engine memory.")
+        old = old.copy()
+        old[others] = len(self.values) + np.arange(len(others))
+        return _Back(pa.concat_arrays([self.values, values]), self.kind), old
+
 
 def _renumbered(codes: NDArray[np.int64], order: NDArray[np.int64]) -> Floats:
     place = np.empty(len(order) + 1)
@@ -158,7 +183,12 @@ def _renumbered(codes: NDArray[np.int64], order: NDArray[np.int64]) -> Floats:
 def _typed(name: str, kind: str, texts: list[str], numbers: Floats, back: _Back, old: NDArray[np.int64]) -> Typed:
     def write(new: Floats) -> Any:
         missing = np.isnan(new)
+        if not len(old):
+            return back.write(np.full(len(new), -1))
         codes = np.where(missing, 0, new).astype(np.int64)
-        return back.write(np.where(missing, -1, old[codes]) if len(old) else np.full(len(new), -1))
+        # a group that was formed elsewhere, or a merged stratum, can have a category that no record here has
+        lacking = bool(np.any(old[codes[~missing]] < 0))
+        by, at = back.with_others(texts, old) if lacking else (back, old)
+        return by.write(np.where(missing, -1, at[codes]))
 
     return Typed(Column(name, kind, numbers, tuple(texts)), 1.0, write)
