@@ -352,6 +352,9 @@ def test_limits_as_people_write_them(tmp_path):
     assert bytes_of("512m") == 512_000_000
     with pytest.raises(CoterieError):
         bytes_of("much")
+    for limit in (0, -1, "0", 10**30, "9" * 400 + "GB"):
+        with pytest.raises(CoterieError, match="between 1 byte"):
+            bytes_of(limit)
     assert needed(saved(tmp_path, "parquet", table())) > 0
 
 
