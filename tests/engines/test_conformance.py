@@ -222,6 +222,18 @@ def test_categories_of_records_that_are_elsewhere(tmp_path, engine, type_):
         assert released(path, how, engine, rows)[0].to_pydict() == expected.to_pydict()
 
 
+@pytest.mark.skipif(not hasattr(pa, "string_view"), reason="pyarrow has no views")
+@pytest.mark.parametrize("engine", OTHERS)
+def test_views_of_texts(tmp_path, engine):
+    data = people()
+    expected = released(stored(tmp_path, "parquet", data), recipe(), "memory")[0]
+    for name in ("region", "illness", "id"):
+        data = data.set_column(data.column_names.index(name), name, data[name].cast(pa.string_view()))
+    path = stored(tmp_path, "parquet", data)
+    assert pa.parquet.read_schema(path).field("region").type == pa.string_view()
+    assert released(path, recipe(), engine, 100)[0].to_pydict() == expected.to_pydict()
+
+
 @pytest.mark.parametrize("engine", OTHERS)
 def test_what_cannot_be_kept_is_refused_alike(tmp_path, engine):
     path = stored(tmp_path, "parquet", people())

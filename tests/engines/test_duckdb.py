@@ -352,6 +352,9 @@ def test_limits_as_people_write_them(tmp_path):
     assert bytes_of("512m") == 512_000_000
     with pytest.raises(CoterieError):
         bytes_of("much")
+    for limit in (0, -1, "0", 10**30, "9" * 400 + "GB"):
+        with pytest.raises(CoterieError, match="between 1 byte"):
+            bytes_of(limit)
     assert needed(saved(tmp_path, "parquet", table())) > 0
 
 
@@ -394,3 +397,13 @@ def test_the_engine_prints_nothing(tmp_path):
     )
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert (ran.returncode, ran.stdout, ran.stderr) == (0, "", "")
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+@pytest.mark.parametrize("engine", ["memory", "duckdb"])
+def test_a_file_that_is_gone_after_it_was_opened(tmp_path, kind, engine):
+    path = saved(tmp_path, kind, table())
+    opened = open_source(path, memory=GB)
+    path.unlink()
+    with pytest.raises(CoterieError, match=r"must be a file|cannot be read"):
+        protect(opened, recipe(), engine=engine)

@@ -8,6 +8,7 @@ import re
 from ..errors import CoterieError
 
 _SHARE = 0.6  # of the machine's memory, where nothing is said: the rest is for others
+_MOST = 1 << 50  # bytes: more than any machine has, and DuckDB takes it
 
 
 def bytes_of(limit: int | str) -> int:
@@ -15,11 +16,17 @@ def bytes_of(limit: int | str) -> int:
     if isinstance(limit, bool) or not isinstance(limit, (int, str)):
         raise CoterieError("A memory limit is a number of bytes, or such as '2GB'.", type(limit).__name__)
     if isinstance(limit, int):
-        return limit
+        return _sensible(limit)
     parts = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([kmgt]?)(i?)b?\s*", limit.lower())
     if not parts:
         raise CoterieError("A memory limit is a number and a unit.", f"'{limit}'", "for example 2GB.")
-    return int(float(parts[1]) * (1024 if parts[3] else 1000) ** " kmgt".index(parts[2] or " "))
+    return _sensible(float(parts[1]) * (1024 if parts[3] else 1000) ** " kmgt".index(parts[2] or " "))
+
+
+def _sensible(limit: float) -> int:
+    if not 1 <= limit <= _MOST:
+        raise CoterieError("A memory limit must be between 1 byte and 1024 TiB.", "less" if limit < 1 else "more")
+    return int(limit)
 
 
 def default_limit() -> int:

@@ -199,6 +199,7 @@ def rules_of(recipe: Recipe) -> dict[str, ColumnRule]:
 def needed(path: Path) -> int:
     """About how many bytes a file takes to be protected in memory."""
     if kind_of(path) != "parquet":
+        check_file(path)
         return _TIMES * path.stat().st_size
     from pyarrow import parquet
 
