@@ -22,7 +22,7 @@ import coterie as ct
 from coterie.cli import app
 from coterie.errors import CoterieError
 from coterie.protection.scales import Moments, scale_of
-from coterie.release import drafting, source
+from coterie.release import drafting, source, tally
 from coterie.release.bundle import write_bundle
 from coterie.release.check import verify
 from coterie.release.drafting import draft_recipe
@@ -238,6 +238,18 @@ def test_a_rehearsal_says_what_the_release_says(tmp_path):
     assert "check" not in str(release) or "written" in str(release)
     written = in_parts(path, recipe(), tmp_path / "out")
     assert release.facts.groupings == written.facts.groupings
+
+
+def test_reports_say_that_measures_are_of_a_sample(tmp_path, monkeypatch):
+    monkeypatch.setattr(tally, "MEASURED", 500)
+    parts = in_parts(saved(tmp_path, "parquet", table()), recipe(), tmp_path / "out")
+    some = parts.facts.output.measured
+    assert 300 < some < 700
+    sentence = f"taken on {some:,} of the records, in whole groups"
+    for name in ("report.html", "internal.html"):
+        assert sentence in (tmp_path / "out" / name).read_text()
+    whole = in_parts(saved(tmp_path, "parquet", table(400)), recipe(), tmp_path / "whole")
+    assert whole.facts.output.measured is None
 
 
 def test_the_old_name_warns(tmp_path):

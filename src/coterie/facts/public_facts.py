@@ -33,6 +33,7 @@ class PublicOutput:
     suppressed: int | None
     blanked: int | None
     shuffled: bool
+    measured: int | None = None  # records that measures were taken from; None: all
 
 
 @dataclass(frozen=True)

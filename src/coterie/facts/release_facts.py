@@ -32,6 +32,7 @@ class OutputFacts(Keyed):
     suppressed: int  # records left out
     blanked: int  # values set to missing
     shuffled: bool
+    measured: int | None = None  # records that measures were taken from, in whole groups; None: all
 
 
 @dataclass(frozen=True)

@@ -44,6 +44,7 @@ def release_facts(source: Source, engine: str, survey: Survey, tally: Tally, mea
             suppressed=plan.divided.suppressed,
             blanked=plan.blanked,
             shuffled=recipe.shuffle,
+            measured=tally.sample().records if tally.share < 1.0 else None,
         ),
         columns=tuple(_column(name, source, engine, survey, tally) for name in recipe.columns),
         groupings=tally.grouping_facts(),

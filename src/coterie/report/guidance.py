@@ -76,6 +76,8 @@ def done(facts: Facts) -> list[str]:
         out.append("The rows are in random order: their place says nothing about where they stood before.")
     else:
         out.append("The rows are in the order of the original file.")
+    if output.measured is not None:
+        out.append(f"Measures of loss and utility were taken on {output.measured:,} of the records, in whole groups.")
     return out
 
 

@@ -154,7 +154,7 @@ def _output(facts: ReleaseFacts, known: _Known) -> PublicOutput:
     output = facts.output
     name = None if output.name == facts.input.name else _matching(r"[^/\\]{1,80}", output.name)
     hidden = _few(output.suppressed, known), _few(output.blanked, known)
-    return PublicOutput(name, output.records, output.columns, *hidden, output.shuffled)
+    return PublicOutput(name, output.records, output.columns, *hidden, output.shuffled, output.measured)
 
 
 def _column(column: ColumnFacts, known: _Known) -> PublicColumn:
