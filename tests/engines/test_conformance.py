@@ -21,6 +21,7 @@ from coterie.protection.plan import make_plan, needed_columns
 from coterie.protection.solve import solve
 from coterie.protection.survey import Survey
 from coterie.recipe import Recipe
+from coterie.release import tally
 from coterie.release.bundle import make_in_parts
 from coterie.release.flow import planned, protect
 from coterie.release.source import open_source, rules_of
@@ -232,6 +233,16 @@ def test_views_of_texts(tmp_path, engine):
     path = stored(tmp_path, "parquet", data)
     assert pa.parquet.read_schema(path).field("region").type == pa.string_view()
     assert released(path, recipe(), engine, 100)[0].to_pydict() == expected.to_pydict()
+
+
+@pytest.mark.parametrize("engine", OTHERS)
+@pytest.mark.parametrize("seed", [2**64 - 1, 2**70])
+def test_large_seeds_where_measures_are_of_a_sample(tmp_path, monkeypatch, engine, seed):
+    monkeypatch.setattr(tally, "MEASURED", 100)
+    path = stored(tmp_path, "parquet", people())
+    release = released(path, recipe(seed=seed, scenarios=APART), engine)[1]
+    assert 0 < release._tally.sample().records < 260
+    assert release.facts.output.records == 260
 
 
 @pytest.mark.parametrize("engine", OTHERS)
