@@ -245,6 +245,15 @@ def test_large_seeds_where_measures_are_of_a_sample(tmp_path, monkeypatch, engin
     assert release.facts.output.records == 260
 
 
+@pytest.mark.parametrize("engine", ENGINES)
+def test_noise_beyond_all_numbers(tmp_path, engine):
+    data = people()
+    data = data.set_column(data.column_names.index("pay"), "pay", pa.array(np.repeat([-1e299, 1e299], 130)))
+    path = stored(tmp_path, "parquet", data)
+    with pytest.raises(CoterieError, match="With noise, the numbers of 'pay' must be below"):
+        released(path, recipe(pay={"noise": 1e10}), engine)
+
+
 @pytest.mark.parametrize("engine", OTHERS)
 def test_what_cannot_be_kept_is_refused_alike(tmp_path, engine):
     path = stored(tmp_path, "parquet", people())
