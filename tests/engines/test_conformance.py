@@ -255,6 +255,24 @@ def test_noise_beyond_all_numbers(tmp_path, engine):
 
 
 @pytest.mark.parametrize("engine", OTHERS)
+@pytest.mark.parametrize("kind", ["nominal", "boolean"])
+@pytest.mark.parametrize("among_suppressed", [False, True])
+def test_t_of_a_column_without_values(tmp_path, engine, kind, among_suppressed):
+    """Every group is like the whole, where all is missing, whatever records have that are left out."""
+    data = people()
+    few = [region == "west" and among_suppressed for region in data["region"].to_pylist()]
+    empty = pa.array(["yes" if has else None for has in few], pa.string())
+    data = data.set_column(data.column_names.index("illness"), "illness", empty)
+    suppressed = {"within": ["region"], "small": "suppress"}
+    how = recipe(illness={"kind": kind, "t": 0.2}, strata=suppressed, k=2 + few.count(True) if among_suppressed else 3)
+    path = stored(tmp_path, "parquet", data)
+    expected, whole = released(path, how, "memory")
+    assert expected["illness"].null_count == expected.num_rows
+    assert whole.verdict.ok
+    assert released(path, how, engine, 60)[0].equals(expected)
+
+
+@pytest.mark.parametrize("engine", OTHERS)
 def test_what_cannot_be_kept_is_refused_alike(tmp_path, engine):
     path = stored(tmp_path, "parquet", people())
     for more in (
