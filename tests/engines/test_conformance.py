@@ -21,6 +21,7 @@ from coterie.protection.plan import make_plan, needed_columns
 from coterie.protection.solve import solve
 from coterie.protection.survey import Survey
 from coterie.recipe import Recipe
+from coterie.release import tally
 from coterie.release.bundle import make_in_parts
 from coterie.release.flow import planned, protect
 from coterie.release.source import open_source, rules_of
@@ -232,6 +233,43 @@ def test_views_of_texts(tmp_path, engine):
     path = stored(tmp_path, "parquet", data)
     assert pa.parquet.read_schema(path).field("region").type == pa.string_view()
     assert released(path, recipe(), engine, 100)[0].to_pydict() == expected.to_pydict()
+
+
+@pytest.mark.parametrize("engine", OTHERS)
+@pytest.mark.parametrize("seed", [2**64 - 1, 2**70])
+def test_large_seeds_where_measures_are_of_a_sample(tmp_path, monkeypatch, engine, seed):
+    monkeypatch.setattr(tally, "MEASURED", 100)
+    path = stored(tmp_path, "parquet", people())
+    release = released(path, recipe(seed=seed, scenarios=APART), engine)[1]
+    assert 0 < release._tally.sample().records < 260
+    assert release.facts.output.records == 260
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_noise_beyond_all_numbers(tmp_path, engine):
+    data = people()
+    data = data.set_column(data.column_names.index("pay"), "pay", pa.array(np.repeat([-1e299, 1e299], 130)))
+    path = stored(tmp_path, "parquet", data)
+    with pytest.raises(CoterieError, match="With noise, the numbers of 'pay' must be below"):
+        released(path, recipe(pay={"noise": 1e10}), engine)
+
+
+@pytest.mark.parametrize("engine", OTHERS)
+@pytest.mark.parametrize("kind", ["nominal", "boolean"])
+@pytest.mark.parametrize("among_suppressed", [False, True])
+def test_t_of_a_column_without_values(tmp_path, engine, kind, among_suppressed):
+    """Every group is like the whole, where all is missing, whatever records have that are left out."""
+    data = people()
+    few = [region == "west" and among_suppressed for region in data["region"].to_pylist()]
+    empty = pa.array(["yes" if has else None for has in few], pa.string())
+    data = data.set_column(data.column_names.index("illness"), "illness", empty)
+    suppressed = {"within": ["region"], "small": "suppress"}
+    how = recipe(illness={"kind": kind, "t": 0.2}, strata=suppressed, k=2 + few.count(True) if among_suppressed else 3)
+    path = stored(tmp_path, "parquet", data)
+    expected, whole = released(path, how, "memory")
+    assert expected["illness"].null_count == expected.num_rows
+    assert whole.verdict.ok
+    assert released(path, how, engine, 60)[0].equals(expected)
 
 
 @pytest.mark.parametrize("engine", OTHERS)

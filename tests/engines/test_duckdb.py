@@ -419,3 +419,16 @@ def test_a_file_that_is_gone_after_it_was_opened(tmp_path, kind, engine):
     path.unlink()
     with pytest.raises(CoterieError, match=r"must be a file|cannot be read"):
         protect(opened, recipe(), engine=engine)
+
+
+@pytest.mark.parametrize("engine", ["memory", "duckdb"])
+def test_how_an_open_source_is_read_is_kept_for_replay(tmp_path, engine):
+    path = tmp_path / "in.csv"
+    path.write_text("x,note\n" + "".join(f"{'-9' if i == 3 else 'NA' if i == 4 else i},n{i}\n" for i in range(30)))
+    columns = {"x": {"role": "quasi", "kind": "integer"}, "note": "other"}
+    how = ct.Recipe(k=3, seed=1, missing="group", columns=columns)
+    opened = open_source(path, {"missing": ["NA", "-9"]}, memory=GB)
+    release = protect(opened, how, engine=engine)
+    assert list(release.recipe.file.options["missing"]) == ["NA", "-9"]
+    release.save(tmp_path / "out")
+    assert replay(tmp_path / "out", path).same

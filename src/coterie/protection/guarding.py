@@ -110,7 +110,8 @@ def _bins_of(reference: Reference, sample: Column | None) -> tuple[Binner, int, 
         start = np.cumsum(table) - table
         bin_of = (start * cut // max(1, int(table.sum()))) if cut < len(table) else np.arange(len(table))
         _, bin_of, widths = np.unique(bin_of, return_inverse=True, return_counts=True)
-        return (lambda column: bin_of.reshape(-1)[values.codes(column)]), len(widths), widths
+        bin_of = np.append(bin_of.reshape(-1), len(widths))  # code -1: the bin of missing values, maybe the only one
+        return (lambda column: bin_of[values.codes(column)]), len(widths), widths
     assert sample is not None
     if sample.kind == "nominal":
         place = {text: i for i, text in enumerate(sample.categories)}

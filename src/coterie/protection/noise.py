@@ -8,7 +8,9 @@ from statistics import NormalDist
 import numpy as np
 from numpy.typing import NDArray
 
+from ..errors import CoterieError
 from ..tables.columns import Column
+from ..tables.kinds.numbers import LARGEST
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -76,7 +78,11 @@ def noisy(column: Column, spread: float, places: int | None, constant: Flags, dr
     to the value that it is to hide. `draws` are standard normal numbers for the records where `constant`.
     """
     numbers = column.numbers.copy()
-    new = numbers[constant] + draws * spread
+    with np.errstate(over="ignore"):
+        new = numbers[constant] + draws * spread
+    if np.any(np.abs(new) >= LARGEST):
+        what = f"With noise, the numbers of '{column.name}' must be below {LARGEST:g}."
+        raise CoterieError(what, "larger ones", "take less noise, or another unit.")
     if places is not None:
         with np.errstate(over="ignore"):  # so large that it has no decimals
             rounded = np.round(new, places)

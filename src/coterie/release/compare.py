@@ -128,7 +128,7 @@ def compare(
     kept = {n: v for n, v in chosen.as_dict().items() if n not in ("k", "method", "seed")}
     place = source.choose(engine)
     recipes = [
-        ready(Recipe(**kept, k=size, method=method, seed=seed), place)
+        ready(Recipe(**kept, k=size, method=method, seed=seed), place, source.options)
         for size in dict.fromkeys(k)
         for method in dict.fromkeys(methods)
     ]

@@ -91,7 +91,7 @@ def protect(
     recipe.check_columns(source.names)
     check_policy(recipe, source.format)
     place = source.choose(engine)
-    release = Release(source, ready(recipe, place), place)
+    release = Release(source, ready(recipe, place, source.options), place)
     if place == "memory":
         release.make(progress)
     return release
@@ -110,12 +110,15 @@ def as_recipe(recipe: Any) -> Recipe:
     )
 
 
-def ready(recipe: Recipe, engine: str) -> Recipe:
-    """The recipe with a seed and, where the table is solved part by part, with blocks."""
+def ready(recipe: Recipe, engine: str, read: Mapping[str, Any]) -> Recipe:
+    """The recipe with a seed, with how the file was read and, where the table is solved part by part, with blocks."""
     blocks = engine != "memory" and recipe.method.blocks is None
-    if recipe.seed is not None and not blocks:
+    options = {} if recipe.file.options else {name: value for name, value in read.items() if value is not None}
+    if recipe.seed is not None and not blocks and not options:
         return recipe
     document = recipe.as_dict()
+    if options:  # said when the source was opened; whoever repeats the release has the recipe alone
+        document["file"] = {**document.get("file", {}), **options}
     if recipe.seed is None:
         document["seed"] = secrets.randbelow(2**53)
     if blocks:

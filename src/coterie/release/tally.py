@@ -178,7 +178,7 @@ class Tally:
             self._samples[i].append(Sampled(before, ChainMap(after, before), weights))  # type: ignore[arg-type]
             return
         groups = np.arange(int(group.max()) + 1, dtype=np.uint64)
-        drawn = mixed(groups, np.uint64((recipe.seed or 0) + i)) < np.uint64(self.share * 2.0**64)
+        drawn = mixed(groups, np.uint64(((recipe.seed or 0) + i) & (2**64 - 1))) < np.uint64(self.share * 2.0**64)
         rows = np.flatnonzero(drawn[group])
         before = {name: records.column(name).at(rows) for name in names}
         changed = {name: column.at(rows) for name, column in after.items() if name in names}
