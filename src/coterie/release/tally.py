@@ -49,7 +49,8 @@ class _Sums:
     regrouped: int = 0
     proven: list[ProvenPart] = field(default_factory=list)
     border: dict[str, float] = field(default_factory=dict)
-    exposed: list[Flags] = field(default_factory=list)  # groups with one value at most in a column without noise
+    constant: int = 0  # records in groups with one value at most in a column, where no column has noise
+    exposed: list[Flags] = field(default_factory=list)  # where some have: such groups, by the columns without
     group_sizes: list[Ints] = field(default_factory=list)
     noise: dict[str, _Noise] = field(default_factory=dict)
 
@@ -99,6 +100,7 @@ class Tally:
         self.exposed = 0  # records in groups of any division in which a confidential column has one value at most
         self._sums = [_Sums() for _ in plan.divisions]
         self._samples: list[list[Sampled]] = [[] for _ in plan.divisions]
+        self._known: dict[int, Flags] = {}  # exposed groups of the divisions before the last
         self._first = 0  # group of the last division, in the piece that comes next
 
     def add(self, division: Division, solved: Solved) -> None:
@@ -120,8 +122,11 @@ class Tally:
             sums.proven.append(solved.proven)
         noisy = _noisy(self.plan.recipe)
         plain = [flags for name, flags in solved.constant.items() if name not in noisy]
-        sums.exposed.append(np.any(plain, axis=0) if plain else np.zeros(len(sizes), bool))
-        sums.group_sizes.append(sizes)
+        exposed = np.any(plain, axis=0) if plain else np.zeros(len(sizes), bool)
+        sums.constant += int(sizes[exposed].sum())
+        if noisy:  # whether these columns are constant is known once all records have their noise
+            sums.exposed.append(exposed)
+            sums.group_sizes.append(sizes)
 
     def add_border(self, division: Division, apart: float, together: float, records: int) -> None:
         """Take in what two parts lose more than one would."""
@@ -137,13 +142,26 @@ class Tally:
         for i, grouping in enumerate(groupings):
             group = grouping.group + (self._first if i == last else 0)  # numbered over all pieces
             self._add_noise(self._sums[i], records, after, group)
-            exposed |= np.concatenate(self._sums[i].exposed)[group]
+            exposed |= self._exposed_groups(i, grouping)[grouping.group]
             for name in _noisy(self.plan.recipe) if i == last else ():
                 exposed |= constant_groups(grouping.group, after[name])[grouping.group]
             if i == last or self.share < 1.0:
                 self._sample(i, records, after, group)
         self.exposed += int(np.count_nonzero(exposed))
         self._first += groupings[last].table.groups
+
+    def _exposed_groups(self, i: int, grouping: Grouping) -> Flags:
+        """The groups with one value at most in a column without noise; of those before the last, all are known."""
+        if i not in self._known:
+            recipe = self.plan.recipe
+            plain = [n for n in recipe.of_role("confidential") if recipe.columns[n].noise is None]
+            flags = np.zeros(grouping.table.groups, bool)
+            for name in plain:
+                flags |= grouping.table.constants(name)
+            if i == len(self._sums) - 1:
+                return flags
+            self._known[i] = flags
+        return self._known[i]
 
     def _count_missing(self, records: Records, after: Mapping[str, Column]) -> None:
         for name in (*self.plan.recipe.quasi, *self.plan.recipe.of_role("confidential")):
@@ -177,9 +195,10 @@ class Tally:
             before = {name: records.column(name) for name in names}
             self._samples[i].append(Sampled(before, ChainMap(after, before), weights))  # type: ignore[arg-type]
             return
-        groups = np.arange(int(group.max()) + 1, dtype=np.uint64)
+        first = int(group.min())
+        groups = np.arange(first, int(group.max()) + 1, dtype=np.uint64)
         drawn = mixed(groups, np.uint64(((recipe.seed or 0) + i) & (2**64 - 1))) < np.uint64(self.share * 2.0**64)
-        rows = np.flatnonzero(drawn[group])
+        rows = np.flatnonzero(drawn[group - first])
         before = {name: records.column(name).at(rows) for name in names}
         changed = {name: column.at(rows) for name, column in after.items() if name in names}
         self._samples[i].append(Sampled(before, {**before, **changed}, None if weights is None else weights[rows]))
@@ -248,6 +267,8 @@ class Tally:
         return {name: list(value) if isinstance(value, tuple) else value for name, value in out.items()}
 
     def _constant_records(self, sums: _Sums) -> int:
+        if not sums.exposed:
+            return sums.constant
         exposed = np.concatenate(sums.exposed)
         for noise in sums.noise.values():
             exposed = exposed | (noise.low >= noise.high)
