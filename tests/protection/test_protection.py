@@ -22,10 +22,10 @@ from coterie.protection.encoding import MOST_INDICATORS
 from coterie.protection.lending import blank
 from coterie.protection.losses import nominal_sse, part_loss
 from coterie.protection.missing import plan_blanking
-from coterie.protection.noise import decimals_of
-from coterie.protection.scales import Scale, scale_of
+from coterie.protection.scales import Scale
 from coterie.protection.strata import merge_small_strata, sparse_sums
 from coterie.tables.columns import Column
+from exact_scales import decimals_of, scale_of
 
 NAN = float("nan")
 NUMBERS = itertools.count()

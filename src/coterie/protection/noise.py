@@ -64,13 +64,6 @@ def _decimals(present: Floats, kind: type[np.floating]) -> int | None:
     return None
 
 
-def decimals_of(numbers: Floats) -> int | None:
-    """The decimals of a whole column."""
-    digits = Digits()
-    digits.add(numbers)
-    return digits.places()
-
-
 def noisy(column: Column, spread: float, places: int | None, constant: Flags, draws: Floats) -> Column:
     """The column with noise of this spread in the records that are in groups in which it is constant.
 

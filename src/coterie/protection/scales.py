@@ -118,13 +118,6 @@ def as_float(total: int) -> float:
     return float(Fraction(total, 1 << GRID))
 
 
-def scale_of(x: Floats) -> Scale:
-    """The scale of a whole column."""
-    moments = Moments()
-    moments.add(x)
-    return moments.scale()
-
-
 def _whole(digits: Ints) -> int:
     """The whole number that some digits of 32 bits stand for."""
     total = 0
