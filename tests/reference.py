@@ -96,6 +96,23 @@ def mdav(X, k):
     return labels_of(groups, len(X))
 
 
+def mdav_of_units(X, k, units):
+    """Two groups at a time as in MDAV, of k different units each; of every unit the nearest record alone."""
+    free = [i for i in range(len(X)) if units[i] >= 0]
+    groups, r = [], None
+    while len({units[i] for i in free}) >= k:
+        r = farthest(X, free, centroid(X, free) if len(groups) % 2 == 0 else X[r])
+        group = [r]
+        for i in nearest(X, free, X[r], len(free)):
+            if len(group) < k and units[i] not in {units[j] for j in group}:
+                group.append(i)
+        for i in group:
+            free.remove(i)
+        groups.append(group)
+    join_nearest_centroid(X, groups, sorted([*free, *(i for i in range(len(X)) if units[i] < 0)]))
+    return labels_of(groups, len(X))
+
+
 def mdav1(X, k):
     X = X.tolist()
     free, groups = list(range(len(X))), []

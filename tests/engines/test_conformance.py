@@ -53,6 +53,8 @@ def people(n=260, gaps=False, seed=3):
         "weight": pa.array(rng.uniform(0.5, 2.0, n)),
         "note": pa.array([f"n{i}" for i in range(n)]),
     }
+    person = np.random.default_rng(seed + 1).integers(0, n // 3, n)
+    columns["person"] = pa.array([f"P{i}" if i else None for i in person.tolist()])
     for name in ("age", "income", "sex", "smokes") if gaps else ():
         missing = rng.random(n) < 0.08
         values = [None if gone else v for gone, v in zip(missing.tolist(), columns[name].to_pylist(), strict=True)]
@@ -65,9 +67,9 @@ def recipe(name="mdav", blocks=40, quasi=tuple(QUASI), illness=None, pay=None, *
     columns |= {q: "identifier" for q in QUASI if q not in quasi}
     columns["illness"] = {"role": "confidential", "kind": "nominal", **(illness or {})}
     columns["pay"] = {"role": "confidential", "kind": "numeric", **(pay or {})}
-    columns |= {"id": "identifier", "weight": "other", "note": "other"}
+    columns |= {"id": "identifier", "weight": "other", "note": "other", "person": "identifier"}
     method = {"blocks": blocks} if name is None else {"name": name, "blocks": blocks}
-    return Recipe(**{"k": 3, "seed": 11, "method": method, "columns": columns, **more})
+    return Recipe(**{"k": 3, "seed": 11, "method": method, "columns": columns, "unit": "none", **more})
 
 
 OWN_VALUE = {"policy": "own-value", "small": "merge"}
@@ -116,6 +118,22 @@ FEATURES = {
     "only ordered categories": {"quasi": ("school", "sex")},
     "a bound": {"method": {"name": "mdav", "blocks": 60, "bound": "fast"}},
     "blocks as small as can be": {"blocks": 6},
+    "units": {"unit": "person"},
+    "units, searched": {"unit": "person", "name": "auto"},
+    "units in blocks as small as can be": {"unit": "person", "blocks": 6},
+    "units in merged strata": {"unit": "person", "strata": {"within": ["region", "sex"], "small": "merge"}},
+    "units in suppressed strata": {"unit": "person", "strata": {"within": ["region", "sex"], "small": "suppress"}},
+    "units, missing values of their own, merged": {"unit": "person", "missing": OWN_VALUE},
+    "units, missing values of their own, suppressed": {
+        "unit": "person",
+        "missing": {"policy": "own-value", "small": "suppress"},
+    },
+    "units, missing values grouped": {"unit": "person", "missing": "group"},
+    "units and guards": {"unit": "person", "illness": {"l": 2}, "pay": {"t": 0.3}},
+    "units, k-first": {"unit": "person", "name": None, "illness": {"l": 3}, "guard": {"rule": "k-first"}},
+    "units, scenarios apart": {"unit": "person", "scenarios": APART},
+    "units, weights": {"unit": "person", "weights": "weight"},
+    "units, medoids": {"unit": "person", "centre": "medoid"},
 }
 
 
@@ -155,6 +173,10 @@ def test_the_same_values_on_every_engine(tmp_path, engine, feature):
     for rows in (1, 100, 10_000):
         data, parts = released(path, how, engine, rows)
         assert data.equals(expected)
+    assert whole._unit_checks == () if how.unit_column is None else all(check.ok for check in whole._unit_checks)
+    assert [(check.scenario, check.classes) for check in whole._unit_checks] == [
+        (check.scenario, check.classes) for check in parts._unit_checks
+    ]
     assert len(whole._tally.plan.divisions[-1].parts) > 1
     for one, other in zip(whole.facts.groupings, parts.facts.groupings, strict=True):
         assert (one.groups, one.sizes, one.constant_records) == (other.groups, other.sizes, other.constant_records)
@@ -292,7 +314,8 @@ def test_what_cannot_be_kept_is_refused_alike(tmp_path, engine):
 @given(st.data())
 def test_a_survey_does_not_depend_on_pieces_or_their_order(data):
     """Surveys of pieces, merged in any order, lead to the plan of the whole."""
-    feature = data.draw(st.sampled_from(["plain", "strata and missing values", "t of numbers", "noise", "weights"]))
+    features = ["plain", "strata and missing values", "t of numbers", "noise", "weights", "units in merged strata"]
+    feature = data.draw(st.sampled_from(features))
     more = FEATURES[feature]
     table, how = people(gaps=has_gaps(more)), recipe(**more)
     source = open_source(table)

@@ -37,13 +37,14 @@ def encoded(before, after):
     return Z[: len(Z) // 2], Z[len(Z) // 2 :]
 
 
-def slow_linkage(before, after):
+def slow_linkage(before, after, units=None):
     X, Y = encoded(before, after)
+    units = np.arange(len(X)) if units is None else np.where(units < 0, len(X) + np.arange(len(X)), units)
     total = 0.0
     for i, y in enumerate(Y):
         d2 = ((X - y) ** 2).sum(axis=1)
         ties = d2 <= d2.min() * (1 + 1e-9) + 1e-28
-        total += ties[i] / ties.sum()
+        total += ties[units == units[i]].sum() / ties.sum()
     return total
 
 
@@ -85,6 +86,11 @@ def test_linkage_is_that_of_all_pairs(seed, n, k, gaps, ties):
             values[rng.random(n) < gaps] = NAN
             file.append(column(values, kind, names))
     if before:
+        units = rng.integers(-1, max(1, n // 3), n)
+        of_units = distance_linkage(before, after, units=units)
+        assert of_units.expected_correct == pytest.approx(slow_linkage(before, after, units))
+        alone = np.where(units < 0, n + np.arange(n), units)
+        assert of_units.baseline_share == pytest.approx(np.mean([np.mean(alone == u) for u in alone]))
         found = distance_linkage(before, after)
         assert found.expected_correct == pytest.approx(slow_linkage(before, after), abs=1e-9)
 

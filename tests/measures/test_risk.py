@@ -17,7 +17,7 @@ from jsonschema import Draft202012Validator
 from conftest import ROOT
 from coterie.errors import CoterieError
 from coterie.facts import as_json, schema
-from coterie.facts.measures import CategoryUtility, ClassRisk, ConfidentialRisk, Measures, NumberUtility
+from coterie.facts.measures import CategoryUtility, ClassRisk, ConfidentialRisk, Linkage, Measures, NumberUtility
 from coterie.measures import risk
 from coterie.measures.measure import measure
 from coterie.measures.risk import Scenario
@@ -76,10 +76,42 @@ def test_class_risk_by_hand():
 
 def test_class_sizes_are_counted_in_bins():
     sizes = [1, 1, 9, 10, 19, 20, 49, 50, 99, 100, 199, 200, 1234]
-    labels = np.repeat(np.arange(len(sizes)), sizes)
-    assert risk.class_sizes(labels) == {
+    assert risk.class_sizes(np.array(sizes)) == {
         "1": 2, "9": 1, "10-19": 2, "20-49": 2, "50-99": 2, "100-199": 2, "200-499": 1, "1000-1999": 1,
     }  # fmt: skip
+
+
+def test_class_risk_of_units_by_hand():
+    """Class 0: persons 0, 0, 1; class 1: persons 1, 2, 3 and nobody; class 2: person 3 alone."""
+    classes, units = np.array([0, 0, 0, 1, 1, 1, 1, 2, 2]), np.array([0, 0, 1, 1, 2, 3, -1, 3, 3])
+    found = risk.class_risk(classes, 3, units)
+    assert found == ClassRisk(
+        records=9,
+        classes=3,
+        unique=1,
+        below_k=3,  # all but person 2
+        smallest=1,
+        largest_risk=1.0,
+        mean_risk=pytest.approx((1 / 2 + 1 / 2 + 1 / 3 + 1) / 4),
+        expected_reidentifications=pytest.approx(1 / 2 + 1 / 2 + 1 / 3 + 1),
+        sizes={"1": 1, "2": 1, "3": 1},
+        units=4,
+    )
+    assert (found.unique_percent, found.below_k_percent, found.noun) == (25.0, 75.0, "units")
+    assert risk.singling_out([classes], [np.zeros(9, np.int64)], units).records_before == 1
+    was = risk.linkability(classes, Linkage(9, False, 1.0, 1 / 9, 1 / 9), units).share_before
+    assert was == pytest.approx((2 * 2 / 3 + 1 / 3 + 4 * 1 / 4 + 2) / 9)
+
+
+def test_units_of_one_record_each_are_records():
+    rng = np.random.default_rng(0)
+    classes = rng.integers(0, 9, 60)
+    by_record, by_unit = risk.class_risk(classes, 5), risk.class_risk(classes, 5, rng.permutation(60))
+    assert by_unit.units == 60
+    same = ("records", "classes", "unique", "below_k", "smallest", "largest_risk", "sizes")
+    assert [getattr(by_unit, name) for name in same] == [getattr(by_record, name) for name in same]
+    assert by_unit.mean_risk == pytest.approx(by_record.mean_risk)
+    assert by_unit.expected_reidentifications == pytest.approx(by_record.expected_reidentifications)
 
 
 # What classes hold

@@ -15,7 +15,7 @@ import reference
 from coterie.errors import PromiseError
 from coterie.protection import encoding
 from coterie.protection.category_codes import MOST_CATEGORIES, WIDTH, category_codes, farthest
-from coterie.protection.cells import refuse_small
+from coterie.protection.cells import Heads, refuse_small
 from coterie.protection.centres import centres_of_groups, medoids
 from coterie.protection.components import Component
 from coterie.protection.encoding import MOST_INDICATORS
@@ -24,6 +24,7 @@ from coterie.protection.losses import nominal_sse, part_loss
 from coterie.protection.missing import plan_blanking
 from coterie.protection.scales import Scale
 from coterie.protection.strata import merge_small_strata, sparse_sums
+from coterie.protection.unit_counts import UnitSets
 from coterie.tables.columns import Column
 from exact_scales import decimals_of, scale_of
 
@@ -246,9 +247,12 @@ def test_a_medoid_is_a_record_of_its_group():
 
 
 def test_small_strata_are_refused_with_counts():
+    records, units = Heads(len, None, "records"), Heads(len, UnitSets(3), "persons")
     with pytest.raises(PromiseError, match=r"2 of 3 with fewer than k = 3, 3 records in all"):
-        refuse_small(np.array([3, 1, 2]), 3, "what.", "hint.")
-    refuse_small(np.array([3]), 3, "what.", "hint.")
+        refuse_small([3, 1, 2], 3, records, "what.", "hint.")
+    with pytest.raises(PromiseError, match=r"2 of 3 with fewer than k = 3\. Hint"):  # units of two may be the same
+        refuse_small([3, 1, 2], 3, units, "what.", "hint.")
+    refuse_small([3], 3, records, "what.", "hint.")
 
 
 def merge_small(X, strata, k):

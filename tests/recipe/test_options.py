@@ -77,6 +77,7 @@ CASES = {
         doc({"gap": GAP}, k=7, missing={"policy": "own-value", "small": "suppress"}),
     ),
     "weights.column": (doc(), doc(weights="weight")),
+    "unit.column": (doc({"illness": "identifier"}, unit="none"), doc({"illness": "identifier"}, unit="illness")),
     "guard.rule": (
         doc({"illness": {**ILL, "l": 2}}),
         {**doc({"illness": {**ILL, "l": 2}}, guard="k-first"), "method": "auto"},
@@ -101,6 +102,7 @@ SECTIONS = {
     "strata.": sections.StrataRule,
     "missing.": sections.MissingRule,
     "weights.": sections.WeightsRule,
+    "unit.": sections.UnitRule,
     "guard.": sections.GuardRule,
     "scenarios.": sections.ScenarioRule,
     "file.": sections.FileRule,

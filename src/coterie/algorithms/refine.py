@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import CoterieError
-from ..kernels import nearby, search
+from ..kernels import nearby, search, unit_search
 from ..progress import done, listening, state
 from .free import close_together
 from .limits import Limits
@@ -64,17 +64,28 @@ def steps_of(n: int, k: int, effort: str) -> int:
     return EFFORTS[effort] * math.ceil(steps)
 
 
-def refine(X: Floats, labels: Ints, k: int, *, effort: str, rng: np.random.Generator, limits: Limits) -> Refined:
+def refine(
+    X: Floats,
+    labels: Ints,
+    k: int,
+    *,
+    effort: str,
+    rng: np.random.Generator,
+    limits: Limits,
+    units: Ints | None = None,
+) -> Refined:
     """Improve a partition into groups of at least k; all groups have k to 2k - 1 records then. Never worse than it was.
 
-    Deterministic for a seed and an effort ("quick" or "thorough"), unless `limits` end it. Memory is O(n p).
+    With `units` (numbers from 0 on, -1 where not known), groups of at least k different units, of any size; above
+    k = 250 these stay as they are. Deterministic for a seed and an effort ("quick" or "thorough"), unless `limits` end
+    it. Memory is O(n p).
     """
     n = len(X)
     labels = _normalized(labels, k)
-    if np.bincount(labels).max() >= 2 * k:
+    if units is None and np.bincount(labels).max() >= 2 * k:
         with listening(None):  # its progress is not this one's
             labels = split_by_mdav1(X, labels, k)
-    partition = _Search(X, labels, k)
+    partition = _Search(X, labels, k) if units is None else _UnitSearch(X, labels, k, units)
     before = partition.best
     if n < 2 * k or not partition.can_improve():
         done(n)
@@ -105,12 +116,12 @@ def _normalized(labels: Ints, k: int) -> Ints:
     return group.reshape(-1).astype(np.int64)
 
 
-def _members(labels: Ints, k: int) -> tuple[Small, Ints]:
+def _members(labels: Ints, k: int, width: int = 0) -> tuple[Small, Ints]:
     """The records of each group, in rows with room for 2k - 1, and how many they are; room for n // k groups."""
     size = np.bincount(labels, minlength=max(1, len(labels) // k))
     order = np.argsort(labels, kind="stable")
     starts = np.cumsum(size) - size
-    member = np.zeros((len(size), max(2 * k - 1, int(size.max()))), np.int32)
+    member = np.zeros((len(size), max(2 * k - 1, int(size.max()), width)), np.int32)
     member[labels[order], np.arange(len(labels)) - starts[labels[order]]] = order
     return member, size
 
@@ -126,12 +137,12 @@ def _sse(X: Floats, labels: Ints, k: int) -> float:
 class _Search:
     """The state of the search. The records stand in an order in which neighbours are close in memory."""
 
-    def __init__(self, X: Floats, labels: Ints, k: int) -> None:
+    def __init__(self, X: Floats, labels: Ints, k: int, width: int = 0) -> None:
         self._k = k
         self._order = close_together(X, np.arange(len(X)))
         self._X = np.ascontiguousarray(X[self._order])
         label = labels[self._order]
-        member, size = _members(label, k)
+        member, size = _members(label, k, width)
         groups = int(label.max()) + 1
         spare = np.roll(np.arange(len(size)), -groups)
         self._part = search.Partition(
@@ -164,6 +175,10 @@ class _Search:
             return
         self._most = min(9, 2 + _POOLED // k)
         m, h = self._most * (2 * k - 1), self._most + 1
+        self._make_pool(m, h, p)
+
+    def _make_pool(self, m: int, h: int, p: int) -> None:
+        """Room for m records in h groups."""
         self._pool = search.Pool(
             record=np.empty(m, np.int64),
             columns=np.empty((p, m)),
@@ -191,9 +206,11 @@ class _Search:
         stop = min(total, made + max(1, at_once))
         few = min(1.0, total * k / n / 20)  # with few steps for each group there is less time to cool down
         heat = _HEAT * few * (1 - made / total) ** 2
-        pace = search.Pace(k, window, self._most, heat)
-        search.steps(self._part, self._pool, pace, made, stop, self._state)
+        self._step(search.Pace(k, window, self._most, heat), made, stop)
         return stop - made
+
+    def _step(self, pace: search.Pace, made: int, stop: int) -> None:
+        search.steps(self._part, self._pool, pace, made, stop, self._state)
 
     def keep_best(self) -> None:
         """Remember the partition if it is the best so far."""
@@ -207,6 +224,31 @@ class _Search:
         labels = np.empty_like(self._best_labels)
         labels[self._order] = np.unique(self._best_labels, return_inverse=True)[1].reshape(-1)
         return labels
+
+
+class _UnitSearch(_Search):
+    """The same under the rule that every group has k different units."""
+
+    def __init__(self, X: Floats, labels: Ints, k: int, units: Ints) -> None:
+        super().__init__(X, labels, k, width=3 * k)
+        self._of = np.ascontiguousarray(units[self._order])
+
+    def can_improve(self) -> bool:
+        """As for others; large groups would take too long to look through."""
+        return self._k <= _LARGE and super().can_improve()
+
+    def _make_pool(self, m: int, h: int, p: int) -> None:
+        super()._make_pool(m, h, p)
+        self._units = unit_search.Units(
+            of=self._of,
+            place=np.full(int(self._of.max()) + 1, -1),
+            unit=np.empty(m, np.int64),
+            often=np.empty((h, m), np.int64),
+            kinds=np.empty(h, np.int64),
+        )
+
+    def _step(self, pace: search.Pace, made: int, stop: int) -> None:
+        unit_search.steps(self._part, self._pool, self._units, pace, made, stop, self._state)
 
 
 def near_records(X: Floats, reach: Reach) -> Small:

@@ -73,6 +73,7 @@ def protect(
     strata: flags.Strata = None,
     missing: flags.Missing = None,
     weights: flags.Weights = None,
+    unit: flags.Unit = None,
     formulas: flags.Formulas = None,
     method: Annotated[
         Optional[str],  # noqa: UP045
@@ -105,7 +106,8 @@ def protect(
     if output is not None:
         check_place(output, force)
     columns = {"quasi": quasi, "confidential": confidential, "drop": drop, "keep": keep}
-    said = flags.choices(k, read, strata, missing, columns, weights=weights, formulas=formulas, method=method)
+    texts = {"weights": weights, "unit": unit, "formulas": formulas, "method": method}
+    said = flags.choices(k, read, strata, missing, columns, **texts)
     source, chosen = source_and_recipe(file, recipe, said, memory=memory, called=flags.option)
     if recipe is None and not quiet:
         kinds = ", ".join(f"{name} {rule.kind}" for name, rule in chosen.columns.items() if rule.kind)
@@ -157,6 +159,18 @@ def verify(
         Optional[Path],  # noqa: UP045
         typer.Option("--recipe", help="For a file: check all that this recipe promises, instead of the above."),
     ] = None,
+    unit: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(
+            "--unit", help="For a file: the column of which every equivalence class must hold k different values."
+        ),
+    ] = None,
+    file: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option(
+            "--input", help="For a bundle whose units were dropped: what it was made from, to count them again."
+        ),
+    ] = None,
     read: flags.Read = None,
     json_: flags.Json = False,
     quiet: flags.Quiet = False,
@@ -169,6 +183,7 @@ def verify(
     if not release.is_dir() and recipe is None and (k is None or quasi is None):
         raise CoterieError("Of a file, say what is claimed: -k and --quasi, or --recipe.", "one of them or none")
     given: dict[str, Any] = {"quasi": names_of(quasi, "--quasi"), "k": k, "read": options_of(read), "recipe": recipe}
+    given |= {"unit": unit, "input": file}
     if strata is not None:
         given["within"] = names_of(strata, "--strata")
     if confidential is not None:
@@ -195,6 +210,7 @@ def assess(
     confidential: flags.Confidential = None,
     drop: flags.Drop = None,
     keep: flags.Keep = None,
+    unit: flags.Unit = None,
     read: flags.Read = None,
     memory: flags.Memory = None,
     engine: flags.EngineName = None,
@@ -208,7 +224,7 @@ def assess(
     from ..release.drafting import source_and_recipe
 
     columns = {"quasi": quasi, "confidential": confidential, "drop": drop, "keep": keep}
-    said = flags.choices(k, read, columns=columns)
+    said = flags.choices(k, read, columns=columns, unit=unit)
     source, chosen = source_and_recipe(file, recipe, said, memory=memory, looking=True, called=flags.option)
     assessment = run(source, chosen, engine=engine)
     if json_:
@@ -222,7 +238,10 @@ def assess(
 def compare(
     file: flags.File,
     k: Annotated[str, typer.Option("--k", "-k", help="The k to try, comma-separated.")] = "3,5,10",
-    methods: Annotated[str, typer.Option(help="The methods to try, comma-separated.")] = "mdav,mdav*,auto",
+    methods: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(help="The methods to try, comma-separated. Default: mdav,mdav*,auto; with a unit mdav,auto."),
+    ] = None,
     recipe: Annotated[
         Optional[Path],  # noqa: UP045
         typer.Option("--recipe", help="A recipe (TOML); its k, method and seed are not used."),
@@ -234,6 +253,7 @@ def compare(
     strata: flags.Strata = None,
     missing: flags.Missing = None,
     weights: flags.Weights = None,
+    unit: flags.Unit = None,
     read: flags.Read = None,
     output: Annotated[
         Optional[Path],  # noqa: UP045
@@ -257,13 +277,13 @@ def compare(
         raise CoterieError("The page must end in .html.", f"'{output.name}'")
     _check_output(output, force)
     columns = {"quasi": quasi, "confidential": confidential, "drop": drop, "keep": keep}
-    said = flags.choices(None, read, strata, missing, columns, weights=weights)
+    said = flags.choices(None, read, strata, missing, columns, weights=weights, unit=unit)
     sizes = [_whole(text) for text in names_of(k, "--k") or ()]
     source, chosen = source_and_recipe(file, recipe, said, memory=memory, looking=True, called=flags.option)
     comparison = run(
         source,
         sizes,
-        names_of(methods, "--methods") or [],
+        names_of(methods, "--methods") or (["mdav", "auto"] if chosen.unit_column else ["mdav", "mdav*", "auto"]),
         recipe=chosen,
         seed=seed,
         engine=engine,

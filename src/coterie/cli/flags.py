@@ -71,6 +71,15 @@ Missing = Annotated[
 Weights = Annotated[
     _Text, typer.Option("--weights", metavar="COLUMN", help="Sampling weights: a column of --keep or --drop.")
 ]
+Unit = Annotated[
+    _Text,
+    typer.Option(
+        "--unit",
+        metavar="COLUMN",
+        help="Whose records they are: k counts different values of this column, not records. It is dropped unless "
+        "--keep names it. 'none' counts records.",
+    ),
+]
 Formulas = Annotated[
     _Text,
     typer.Option(

@@ -134,7 +134,10 @@ class UtilityMeasures(Keyed):
 
 @dataclass(frozen=True)
 class ClassRisk(Keyed):
-    """The risk of records that can only be told from each other by their equivalence class."""
+    """The risk of records that can only be told from each other by their equivalence class.
+
+    With a unit, `unique`, `below_k`, `smallest`, the risks and `sizes` count units instead of records.
+    """
 
     records: int
     classes: int
@@ -142,19 +145,30 @@ class ClassRisk(Keyed):
     below_k: int  # records in classes of fewer than k
     smallest: int | None
     largest_risk: float | None  # 1 / smallest
-    mean_risk: float | None  # classes / records
-    expected_reidentifications: float  # records
+    mean_risk: float | None  # classes / records; of units, the mean of each one's largest risk
+    expected_reidentifications: float  # records, or units
     sizes: Mapping[str, int]  # how many classes there are of each size, or range of sizes: "5", "10-19"
+    units: int | None = None  # how many there are; None where records are counted
+
+    @property
+    def counted(self) -> int:
+        """How many records or units there are."""
+        return self.records if self.units is None else self.units
+
+    @property
+    def noun(self) -> str:
+        """What is counted."""
+        return "records" if self.units is None else "units"
 
     @property
     def unique_percent(self) -> float:
-        """Of the records, those alone in their class."""
-        return 100 * self.unique / self.records if self.records else 0.0
+        """Of the records or units, those alone in their class."""
+        return 100 * self.unique / self.counted if self.counted else 0.0
 
     @property
     def below_k_percent(self) -> float:
-        """Of the records, those in classes of fewer than k."""
-        return 100 * self.below_k / self.records if self.records else 0.0
+        """Of the records or units, those in classes of fewer than k."""
+        return 100 * self.below_k / self.counted if self.counted else 0.0
 
 
 @dataclass(frozen=True)

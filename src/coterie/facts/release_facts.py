@@ -49,6 +49,16 @@ class ColumnFacts(Keyed):
 
 
 @dataclass(frozen=True)
+class UnitFacts(Keyed):
+    """Whose records they are: what k counts instead of records."""
+
+    column: str
+    kept: bool  # whether the column is released, which links the records of a unit
+    units: int  # different ones in the input; about, where there are millions
+    unknown: int  # records of the input whose unit is missing: they count as nobody
+
+
+@dataclass(frozen=True)
 class BoundFacts(Keyed, old={"loss": "loss_percent", "gap": "gap_percent"}):
     """A lower bound on what any groups of at least k lose."""
 
@@ -93,6 +103,7 @@ class ReleaseFacts(Keyed):
     measures: Measures
     notes: tuple[str, ...]
     verdict: VerdictFacts | None
+    unit: UnitFacts | None = None
 
     @property
     def largest_k(self) -> int:

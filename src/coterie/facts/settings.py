@@ -17,6 +17,7 @@ class Settings:
     missing: str  # the policy for missing values
     small_missing: str
     weights: str | None  # the column
+    unit: str | None  # the column whose values k counts; None where it counts records
     guard: str
     rules: Mapping[str, Mapping[str, float]]  # decimals, l, entropy, t, noise of columns, where set
 
@@ -31,6 +32,7 @@ class Settings:
             missing=missing.get("policy", "refuse"),
             small_missing=missing.get("small", "refuse"),
             weights=_section(recipe, "weights", "column").get("column"),
+            unit=None if (unit := _section(recipe, "unit", "column").get("column")) == "none" else unit,
             guard=_section(recipe, "guard", "rule").get("rule", "merge"),
             rules={name: {key: rule[key] for key in _RULES if key in rule} for name, rule in recipe["columns"].items()},
         )

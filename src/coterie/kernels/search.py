@@ -19,10 +19,10 @@ Ints = NDArray[np.int64]
 Small = NDArray[np.int32]
 Words = NDArray[np.uint64]
 
-_TINY = 1e-13  # changes below this part of the largest sum are rounding
-_PASSES = 50  # over a pool, at most: a few are enough
-_RESIZED = 0.2  # of the pools lose a group, and as many gain one
-_KICKED = 0.3  # of the others begin with what they are
+TINY = 1e-13  # changes below this part of the largest sum are rounding
+PASSES = 50  # over a pool, at most: a few are enough
+RESIZED = 0.2  # of the pools lose a group, and as many gain one
+KICKED = 0.3  # of the others begin with what they are
 _GAMMA, _MIX1, _MIX2 = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 _S30, _S27, _S31, _S11 = np.uint64(30), np.uint64(27), np.uint64(31), np.uint64(11)
 
@@ -67,7 +67,7 @@ class Pace(NamedTuple):
 
 
 @kernel
-def _random(state: Words) -> float:
+def uniform(state: Words) -> float:
     """Give a number from [0, 1): SplitMix64 (Steele, Lea, Flood 2014)."""
     state[0] += _GAMMA
     z = state[0]
@@ -78,9 +78,9 @@ def _random(state: Words) -> float:
 
 
 @kernel
-def _draw(state: Words, m: int) -> int:
+def draw(state: Words, m: int) -> int:
     """Give a number from 0 to m - 1."""
-    return int(_random(state) * m)
+    return int(uniform(state) * m)
 
 
 @kernel
@@ -105,7 +105,7 @@ def group_costs(X: Floats, member: Small, size: Ints, cost: Floats) -> None:
 
 
 @kernel
-def _gather(part: Partition, pool: Pool, x: int, wanted: int, state: Words) -> int:
+def gather(part: Partition, pool: Pool, x: int, wanted: int, state: Words) -> int:
     """Write the numbers of x's group and neighbouring ones to pool.old, up to `wanted`; give how many."""
     near, label, member, size, old = part.near, part.label, part.member, part.size, pool.old
     old[0] = label[x]
@@ -113,9 +113,9 @@ def _gather(part: Partition, pool: Pool, x: int, wanted: int, state: Words) -> i
     for _ in range(4 * wanted):
         if c == wanted:
             break
-        g = old[_draw(state, c)] if _random(state) < 0.5 else old[0]
-        q = member[g, _draw(state, size[g])]
-        u = _random(state)
+        g = old[draw(state, c)] if uniform(state) < 0.5 else old[0]
+        q = member[g, draw(state, size[g])]
+        u = uniform(state)
         b = label[near[q, int(near.shape[1] * u * u)]]
         known = False
         for j in range(c):
@@ -127,7 +127,7 @@ def _gather(part: Partition, pool: Pool, x: int, wanted: int, state: Words) -> i
 
 
 @kernel
-def _measure(part: Partition, pool: Pool, c: int) -> int:
+def measure(part: Partition, pool: Pool, c: int) -> int:
     """Fill the pool with the records of its c groups and their distances; give how many records.
 
     A column in which all of them are equal, as the indicators of most categories are, adds nothing and is left out.
@@ -165,12 +165,12 @@ def _measure(part: Partition, pool: Pool, c: int) -> int:
 
 
 @kernel
-def _seed(pool: Pool, m: int, left: int, last: int, state: Words) -> int:
+def seed_of(pool: Pool, m: int, left: int, last: int, state: Words) -> int:
     """Give a record without a group: any, or the one farthest from the last seed."""
     D, group = pool.D, pool.group
     seed = -1
-    if last < 0 or _random(state) < 0.5:
-        skip = _draw(state, left)
+    if last < 0 or uniform(state) < 0.5:
+        skip = draw(state, left)
         for a in range(m):
             if group[a] < 0:
                 if skip == 0:
@@ -183,7 +183,7 @@ def _seed(pool: Pool, m: int, left: int, last: int, state: Words) -> int:
 
 
 @kernel
-def _least(values: Floats, m: int) -> int:
+def least_of(values: Floats, m: int) -> int:
     """Give the first of the least of m values; -1 if all are infinite."""
     least = np.inf
     for a in range(m):  # in SIMD
@@ -202,14 +202,14 @@ def _rebuild(pool: Pool, m: int, h: int, k: int, state: Words) -> None:
     group[:m] = -1
     last = -1
     for j in range(h):
-        last = _seed(pool, m, m - j * k, last, state)
+        last = seed_of(pool, m, m - j * k, last, state)
         group[last] = j
         size[j] = k
         row, left = D[last], pool.swap
         for a in range(m):
             left[a] = row[a] if group[a] < 0 else np.inf
         for _ in range(k - 1):
-            best = _least(left, m)
+            best = least_of(left, m)
             group[best] = j
             left[best] = np.inf
     for a in range(m):
@@ -274,7 +274,7 @@ def _best_move(R: Floats, W: Floats, size: Ints, A: int, x: int, h: int, k: int,
 
 
 @kernel
-def _put(R: Floats, W: Floats, row: Floats, m: int, x: int, to: int, sign: float) -> None:
+def put(R: Floats, W: Floats, row: Floats, m: int, x: int, to: int, sign: float) -> None:
     """Add x to the sums of a group, or take it out."""
     sums = R[to]
     W[to] += sign * sums[x]
@@ -288,7 +288,7 @@ def descend(pool: Pool, m: int, h: int, k: int, gain: float) -> None:
     D, R, W, size, group = pool.D, pool.R, pool.W, pool.size, pool.group
     weight, share, entry = pool.weight, pool.share, pool.entry
     since = x = 0
-    for _ in range(_PASSES * m):
+    for _ in range(PASSES * m):
         if since == m:
             break
         A = group[x]
@@ -303,15 +303,15 @@ def descend(pool: Pool, m: int, h: int, k: int, gain: float) -> None:
         if z >= 0 or to >= 0:
             since = 0
             to = group[z] if z >= 0 else to
-            _put(R, W, D[x], m, x, A, -1.0)
+            put(R, W, D[x], m, x, A, -1.0)
             if z >= 0:
-                _put(R, W, D[z], m, z, to, -1.0)
-                _put(R, W, D[z], m, z, A, 1.0)
+                put(R, W, D[z], m, z, to, -1.0)
+                put(R, W, D[z], m, z, A, 1.0)
                 group[z] = A
             else:
                 size[A] -= 1
                 size[to] += 1
-            _put(R, W, D[x], m, x, to, 1.0)
+            put(R, W, D[x], m, x, to, 1.0)
             group[x] = to
             for a in range(m):
                 if group[a] == A or group[a] == to:
@@ -321,7 +321,7 @@ def descend(pool: Pool, m: int, h: int, k: int, gain: float) -> None:
 
 
 @kernel
-def _keep(part: Partition, pool: Pool, m: int, c: int, h: int) -> None:
+def keep(part: Partition, pool: Pool, m: int, c: int, h: int) -> None:
     """Put the pool's h groups in the place of the c old ones."""
     member, size, old = part.member, part.size, pool.old
     for j in range(c, h):
@@ -357,34 +357,34 @@ def steps(part: Partition, pool: Pool, pace: Pace, first: int, stop: int, state:
     k, window, most, heat = pace.k, pace.window, pace.most, pace.heat
     n, cost, group = part.X.shape[0], part.cost, pool.group
     for t in range(first, stop):
-        c = _gather(part, pool, (t * k + _draw(state, window)) % n, 2 + _draw(state, most - 1), state)
+        c = gather(part, pool, (t * k + draw(state, window)) % n, 2 + draw(state, most - 1), state)
         before = 0.0
         for j in range(c):
             before += cost[pool.old[j]]
         if c < 2 or before <= 0.0:
             continue
-        m = _measure(part, pool, c)
-        h, u = c, _random(state)
-        if u < _RESIZED:
+        m = measure(part, pool, c)
+        h, u = c, uniform(state)
+        if u < RESIZED:
             h = c - 1
-        elif u < 2 * _RESIZED:
+        elif u < 2 * RESIZED:
             h = c + 1
         if h * k > m or h * (2 * k - 1) < m:
             h = c
-        if h == c and _random(state) < _KICKED:  # swap a few records
-            for _ in range(1 + _draw(state, 3)):
-                a, b = _draw(state, m), _draw(state, m)
+        if h == c and uniform(state) < KICKED:  # swap a few records
+            for _ in range(1 + draw(state, 3)):
+                a, b = draw(state, m), draw(state, m)
                 group[a], group[b] = group[b], group[a]
         else:
             _rebuild(pool, m, h, k, state)
-        rounding = _TINY * add_up(pool, m, h)
+        rounding = TINY * add_up(pool, m, h)
         descend(pool, m, h, k, rounding)
         worse = -before
         for j in range(h):
             worse += pool.W[j] / pool.size[j]
-        allowed = -heat * before / c * np.log(1.0 - _random(state)) if heat > 0.0 else -rounding
+        allowed = -heat * before / c * np.log(1.0 - uniform(state)) if heat > 0.0 else -rounding
         if worse < allowed:
-            _keep(part, pool, m, c, h)
+            keep(part, pool, m, c, h)
 
 
 @kernel
@@ -419,13 +419,13 @@ def exchanges(part: Partition, k: int, first: int, stop: int, window: int, centr
     X, near, label, member, size = part.X, part.near, part.label, part.member, part.size
     n, m = near.shape
     for t in range(first, stop):
-        x = (t + _draw(state, window)) % n
-        A, B = label[x], label[near[x, _draw(state, m)]]
+        x = (t + draw(state, window)) % n
+        A, B = label[x], label[near[x, draw(state, m)]]
         if A == B:
             continue
         a, b = size[A], size[B]
         from_A, from_B = _apart(X[x], centre[A]), _apart(X[x], centre[B])
-        best, slot = -_TINY * (part.cost[A] + part.cost[B] + from_A + from_B), -1
+        best, slot = -TINY * (part.cost[A] + part.cost[B] + from_A + from_B), -1
         for i in range(b):
             z = member[B, i]
             between = _apart(X[x], X[z]) * (1.0 / a + 1.0 / b)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ..facts.measures import Linkage
 from ..tables.columns import Column
-from .risk import classes
+from .risk import alone_if_unknown, classes
 from .standard_units import SMALL, Scale, gram
 
 Floats = NDArray[np.float64]
@@ -19,6 +19,7 @@ Ints = NDArray[np.int64]
 PAIRS = 300_000_000  # distances computed, at most: a few seconds
 AT_ONCE = 2**16  # records whose differences are held together
 ROWS = 64  # released points that are compared at a time
+MOST_PAIRS = 20_000_000  # originals that links may rightly find; beyond, only each record's own
 TIE = 1e-9  # squared distances that differ by less than this part are equal
 
 
@@ -36,6 +37,7 @@ def distance_linkage(
     seed: int = 0,
     pairs: int = PAIRS,
     labels: tuple[Ints, Ints] | None = None,
+    units: Ints | None = None,
 ) -> Linkage:
     """Link every released record to the nearest original one, and count the links that are right.
 
@@ -60,19 +62,21 @@ def distance_linkage(
         How many distances may be computed.
     labels : pair of ndarray, optional
         `risk.classes` of before and after, if they are known.
+    units : ndarray, optional
+        Whose records they are, -1 where that is not known. A link to any record of the same unit is right then.
 
     Returns
     -------
     Linkage
         `expected_correct` counts the links that are right, ties by their probability; `baseline_share` is what guessing
-        at random gets right, 1 / n.
+        at random gets right: 1 / n, or the mean share of the records that a unit has.
     """
     n = len(before[0].numbers) if before else 0
     if not n:
         return Linkage(0, False, None, None, None)
     own, group = labels or (classes(before), classes(after))
     original, released = _points(before, after)
-    targets = _targets(original, released, group)
+    targets = _targets(original, released, group, units)
     candidates = _candidates(original, own)
     order = np.argsort(targets.along(candidates.axis), kind="stable")
     low, high = targets.ranges(candidates)
@@ -86,7 +90,14 @@ def distance_linkage(
         some = chosen[at : at + ROWS]
         right += _right(targets.take(some), candidates, int(low[some].min()), int(high[some].max()))
     records = int(targets.size[chosen].sum())
-    return Linkage(records, len(chosen) < len(order), right, right / records, 1.0 / n)
+    guessed = 1.0 if units is None else float(_often(units).mean())
+    return Linkage(records, len(chosen) < len(order), right, right / records, guessed / n)
+
+
+def _often(units: Ints) -> Ints:
+    """How many records the unit of each has."""
+    who = alone_if_unknown(units)
+    return np.bincount(who)[who]
 
 
 def _points(before: Sequence[Column], after: Sequence[Column]) -> tuple[_Points, _Points]:
@@ -173,19 +184,48 @@ class _Targets(NamedTuple):
         return _Targets(numbers[rows], codes[rows], size[rows], nearest[rows], among[rows], slack[rows], coarse[rows])
 
 
-def _targets(original: _Points, released: _Points, group: Ints) -> _Targets:
-    d2 = np.count_nonzero(original.codes != released.codes, axis=1).astype(np.float64)
+class _Pairs(NamedTuple):
+    """Originals that a link from a released point may rightly find, and for how many records of the point."""
+
+    group: Ints
+    record: Ints
+    times: Ints
+
+
+def _pairs(group: Ints, units: Ints | None) -> _Pairs:
+    """Every record's own original; with units, those of all records of the same unit, unless these are very many."""
+    n = len(group)
+    own = _Pairs(group, np.arange(n), np.ones(n, np.int64))
+    if units is None:
+        return own
+    who = alone_if_unknown(units)
+    same, times = np.unique(group * (int(who.max()) + 1) + who, return_counts=True)
+    groups, unit = np.divmod(same, int(who.max()) + 1)
+    order, sizes = np.argsort(who, kind="stable"), np.bincount(who)
+    if int(sizes[unit].sum()) > MOST_PAIRS:
+        return own
+    starts = (np.cumsum(sizes) - sizes)[unit]
+    inside = np.arange(int(sizes[unit].sum())) - np.repeat(np.cumsum(sizes[unit]) - sizes[unit], sizes[unit])
+    record = order[np.repeat(starts, sizes[unit]) + inside]
+    return _Pairs(np.repeat(groups, sizes[unit]), record, np.repeat(times, sizes[unit]))
+
+
+def _targets(original: _Points, released: _Points, group: Ints, units: Ints | None = None) -> _Targets:
+    pairs, first, size = _pairs(group, units), _first(group), np.bincount(group)
+    d2 = np.empty(len(pairs.record))
     for at in range(0, len(d2), AT_ONCE):  # some at a time: the differences of all would be another table
-        steps = original.numbers[at : at + AT_ONCE] - released.numbers[at : at + AT_ONCE]
-        d2[at : at + AT_ONCE] += np.einsum("ij,ij->i", steps, steps)
-    first, size = _first(group), np.bincount(group)
+        own, point = pairs.record[at : at + AT_ONCE], first[pairs.group[at : at + AT_ONCE]]
+        steps = original.numbers[own] - released.numbers[point]
+        apart = np.count_nonzero(original.codes[own] != released.codes[point], axis=1)
+        d2[at : at + AT_ONCE] = np.einsum("ij,ij->i", steps, steps) + apart
     y = released.numbers[first]
     nearest = np.full(len(first), np.inf)
-    np.minimum.at(nearest, group, d2)
+    np.minimum.at(nearest, pairs.group, d2)
     yy = np.einsum("ij,ij->i", y, y)
     slack = TIE * nearest + 1e-14 * np.sqrt((1.0 + yy) * nearest)  # a coordinate is known to 1e-16 of its size
     coarse = slack + 1e-13 * (1.0 + yy + nearest)
-    among = np.bincount(group[d2 <= (nearest + slack)[group]], minlength=len(first))
+    near = d2 <= (nearest + slack)[pairs.group]
+    among = np.bincount(pairs.group[near], pairs.times[near], minlength=len(first)).astype(np.int64)
     return _Targets(y, released.codes[first], size, nearest, among, slack, coarse)
 
 

@@ -27,6 +27,7 @@ def measure(
     scenarios: Sequence[ScenarioLike],
     confidential: Sequence[str] = (),
     weights: Floats | None = None,
+    units: Ints | None = None,
     seed: int = 0,
 ) -> Measures:
     """Measure what a release lost, what analysts find changed, and what risk is left.
@@ -41,6 +42,8 @@ def measure(
         The columns whose values should not be learnt.
     weights : ndarray, optional
         Sampling weights, for `loss_weighted_percent`; all else counts records.
+    units : ndarray, optional
+        Whose records they are, as numbers from 0 on, -1 where that is not known: risk counts these instead of records.
     seed : int
         Of the samples that linkage and propensity take of large files.
 
@@ -57,7 +60,7 @@ def measure(
     return Measures(
         _loss(before, after, quasi, masked, weights),
         _utility(before, after, names, masked, seed),
-        _risk(before, after, quasi, scenarios, confidential, seed),
+        _risk(before, after, quasi, scenarios, confidential, units, seed),
     )
 
 
@@ -119,11 +122,12 @@ def _risk(
     quasi: Sequence[str],
     scenarios: Sequence[ScenarioLike],
     confidential: Sequence[str],
+    units: Ints | None,
     seed: int,
 ) -> RiskMeasures:
     was, now = _Classes(before), _Classes(after)
     labels = was.of(quasi), now.of(quasi)
-    linked = distance_linkage(_pick(before, quasi), _pick(after, quasi), seed=seed, labels=labels)
+    linked = distance_linkage(_pick(before, quasi), _pick(after, quasi), seed=seed, labels=labels, units=units)
     numbers = [name for name in quasi if is_number(before[name])]
     b, a = _pick(before, numbers), _pick(after, numbers)
     secrets = _pick(after, confidential)
@@ -134,8 +138,8 @@ def _risk(
                 s.name,
                 tuple(s.quasi),
                 s.k,
-                before=risk.class_risk(was.of(s.quasi), s.k),
-                after=risk.class_risk(now.of(s.quasi), s.k),
+                before=risk.class_risk(was.of(s.quasi), s.k, units),
+                after=risk.class_risk(now.of(s.quasi), s.k, units),
             )
             for s in scenarios
         ),
@@ -146,23 +150,23 @@ def _risk(
             for column in secrets
             for s, c in zip(scenarios, released, strict=True)
         ),
-        singling_out=risk.singling_out([was.of(s.quasi) for s in scenarios], released),
-        linkability=risk.linkability(labels[0], linked),
+        singling_out=risk.singling_out([was.of(s.quasi) for s in scenarios], released, units),
+        linkability=risk.linkability(labels[0], linked, units),
         inference=risk.inference(secrets, released),
     )
 
 
 def measure_candidate(
-    before: Columns, after: Columns, quasi: Sequence[str], alike: Ints | None, seed: int
+    before: Columns, after: Columns, quasi: Sequence[str], alike: Ints | None, seed: int, units: Ints | None = None
 ) -> tuple[float, float | None, float | None]:
     """What candidates are compared by: loss in percent, the share of records that are linked, the largest risk.
 
-    `alike` are the equivalence classes of the original records, if they are known.
+    `alike` are the equivalence classes of the original records, if they are known; `units` as for `measure`.
     """
     was, now = _pick(before, quasi), _pick(after, quasi)
     own, released = risk.classes(was) if alike is None else alike, risk.classes(now)
-    linked = distance_linkage(was, now, seed=seed, labels=(own, released))
-    largest = risk.class_risk(released, 2).largest_risk
+    linked = distance_linkage(was, now, seed=seed, labels=(own, released), units=units)
+    largest = risk.class_risk(released, 2, units).largest_risk
     return loss.sums(before, after, quasi).loss_percent, linked.share, largest
 
 

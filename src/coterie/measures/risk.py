@@ -74,9 +74,8 @@ def _compact(numbers: Ints) -> tuple[Ints, int]:
 _BINS = [*range(1, 10), *(m * 10**e for e in range(1, 18) for m in (1, 2, 5))]
 
 
-def class_sizes(classes: Ints) -> dict[str, int]:
+def class_sizes(sizes: Ints) -> dict[str, int]:
     """How many classes there are of each size: 1 to 9, then 10-19, 20-49, 50-99, 100-199 and so on; none left out."""
-    sizes = np.bincount(classes)
     found, counts = np.unique(np.searchsorted(_BINS, sizes[sizes > 0], side="right") - 1, return_counts=True)
     out = {}
     for i, count in zip(found.tolist(), counts.tolist(), strict=True):
@@ -85,7 +84,7 @@ def class_sizes(classes: Ints) -> dict[str, int]:
     return out
 
 
-def class_risk(classes: Ints, k: int) -> ClassRisk:
+def class_risk(classes: Ints, k: int, units: Ints | None = None) -> ClassRisk:
     """The risk of records that can only be told from each other by their class.
 
     A record in a class of size s is found with probability 1/s by an intruder who knows that it is in the file and
@@ -94,7 +93,12 @@ def class_risk(classes: Ints, k: int) -> ClassRisk:
     over all records: the number of classes.
 
     The largest and the mean risk are those of 1/s over the records, None where there are none.
+
+    With `units` (-1 where a record's is not known), s is the number of different units in a class. A unit is found with
+    the largest 1/s of its records' classes; all counts and means are of units.
     """
+    if units is not None:
+        return _unit_risk(classes, k, units)
     sizes = np.bincount(classes)
     sizes = sizes[sizes > 0]
     n, m = len(classes), len(sizes)
@@ -107,7 +111,38 @@ def class_risk(classes: Ints, k: int) -> ClassRisk:
         largest_risk=1.0 / float(sizes.min()) if n else None,
         mean_risk=m / n if n else None,
         expected_reidentifications=float(m),
-        sizes=class_sizes(classes),
+        sizes=class_sizes(sizes),
+    )
+
+
+def units_in(classes: Ints, units: Ints) -> tuple[Ints, Ints, Ints]:
+    """The classes and units that come together, each pair once, and how many units each class has."""
+    count, known = int(units.max(initial=-1)) + 1, units >= 0
+    pairs = np.unique(classes[known] * max(1, count) + units[known])
+    where = pairs // max(1, count)
+    return where, pairs % max(1, count), np.bincount(where, minlength=int(classes.max(initial=-1)) + 1)
+
+
+def _unit_risk(classes: Ints, k: int, units: Ints) -> ClassRisk:
+    """The same, counting units."""
+    where, who, sizes = units_in(classes, units)
+    _, unit = np.unique(who, return_inverse=True)
+    count = int(unit.max(initial=-1)) + 1
+    fewest = np.full(count, np.iinfo(np.int64).max)
+    np.minimum.at(fewest, unit.reshape(-1), sizes[where])
+    risk = 1.0 / fewest
+    there = sizes[sizes > 0]
+    return ClassRisk(
+        records=len(classes),
+        classes=int(np.count_nonzero(np.bincount(classes))),
+        unique=int(np.count_nonzero(fewest == 1)),
+        below_k=int(np.count_nonzero(fewest < k)),
+        smallest=int(there.min()) if count else None,
+        largest_risk=1.0 / float(there.min()) if count else None,
+        mean_risk=float(risk.mean()) if count else None,
+        expected_reidentifications=float(risk.sum()),
+        sizes=class_sizes(there),
+        units=count,
     )
 
 
@@ -281,31 +316,41 @@ _NOT_INFERENCE = (
 )
 
 
-def singling_out(before: Sequence[Ints], after: Sequence[Ints]) -> SinglingOut:
+def singling_out(before: Sequence[Ints], after: Sequence[Ints], units: Ints | None = None) -> SinglingOut:
     """How many records are alone in their class in at least one scenario: each item gives one scenario's classes.
 
-    One of the three risks named by the Article 29 Working Party, Opinion 05/2014 on anonymisation techniques (WP216).
+    With `units`, how many units have a class in which there is no other. One of the three risks named by the Article 29
+    Working Party, Opinion 05/2014 on anonymisation techniques (WP216).
     """
-    was, now = _alone(before), _alone(after)
-    n = len(after[0]) if after else 0
-    sentence = f"{was:,} of {n:,} records were alone with their quasi-identifiers in the original; "
+    was, now = _alone(before, units), _alone(after, units)
+    n, noun = len(after[0]) if after else 0, "records"
+    if units is not None:
+        n, noun = len(np.unique(units[units >= 0])), "units"
+    sentence = f"{was:,} of {n:,} {noun} were alone with their quasi-identifiers in the original; "
     return SinglingOut(was, now, f"{sentence}{now:,} are in the release.", _NOT_SINGLING)
 
 
-def _alone(scenarios: Sequence[Ints]) -> int:
+def _alone(scenarios: Sequence[Ints], units: Ints | None) -> int:
     if not scenarios:
         return 0
-    return int(np.count_nonzero(np.any([np.bincount(c)[c] == 1 for c in scenarios], axis=0)))
+    if units is None:
+        return int(np.count_nonzero(np.any([np.bincount(c)[c] == 1 for c in scenarios], axis=0)))
+    alone = []
+    for c in scenarios:
+        where, who, sizes = units_in(c, units)
+        alone.append(who[sizes[where] == 1])
+    return len(np.unique(np.concatenate(alone)))
 
 
-def linkability(before: Ints, linked: Linkage) -> Linkability:
+def linkability(before: Ints, linked: Linkage, units: Ints | None = None) -> Linkability:
     """The share of records that an intruder with the original values would link: by exact match, before, and after.
 
-    Before: the original to itself, so 1/size of the class of all quasi-identifiers on average. After: what
-    `linkage.distance_linkage` found. Article 29 Working Party, Opinion 05/2014 (WP216).
+    Before: the original to itself, so 1/size of the class of all quasi-identifiers on average; with `units`, the share
+    of the class's records that are the same unit's. After: what `linkage.distance_linkage` found. Article 29 Working
+    Party, Opinion 05/2014 (WP216).
     """
     n = len(before)
-    was = len(np.bincount(before)) / n if n else None
+    was = _same_class(before, units) if n else None
     now = linked.share
     sentence = "There is nothing to link by."
     if was is not None and now is not None:
@@ -315,6 +360,20 @@ def linkability(before: Ints, linked: Linkage) -> Linkability:
             f"and for {_share(now)} in the release (measured on {some})."
         )
     return Linkability(was, now, sentence, _NOT_LINKING)
+
+
+def _same_class(classes: Ints, units: Ints | None) -> float:
+    """The share of right links where a record is linked to any of its class by lot."""
+    if units is None:
+        return len(np.bincount(classes)) / len(classes)
+    same = combined([classes, alone_if_unknown(units)])
+    return float((np.bincount(same)[same] / np.bincount(classes)[classes]).mean())
+
+
+def alone_if_unknown(units: Ints) -> Ints:
+    """Units with a number of its own for every record whose unit is not known."""
+    known = int(units.max(initial=-1)) + 1
+    return np.where(units < 0, known + np.arange(len(units)), units)
 
 
 def inference(columns: Sequence[Column], classes: Sequence[Ints]) -> Inference:

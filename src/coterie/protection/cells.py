@@ -22,7 +22,8 @@ from .components import Component
 from .lending import Blanked, blank
 from .scales import Scale
 from .strata import merge_small_strata
-from .survey import Key, keys_of, masked_columns
+from .survey import Key, Survey, keys_of, masked_columns
+from .unit_counts import UnitSets
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -75,6 +76,39 @@ class Cells:
 
 
 @dataclass(frozen=True, eq=False)
+class Heads:
+    """What is counted to k: different units, where the recipe names a column of them, or records.
+
+    Attributes
+    ----------
+    count : function
+        From keys to how many there are behind their records; units are exact below any k.
+    units : mapping of Key to set, or None
+        The units of each key, as far as they matter.
+    words : str
+        What they are called in messages.
+    """
+
+    count: Callable[[Iterable[Key]], int]
+    units: UnitSets[Key] | None
+    words: str
+
+    @classmethod
+    def of(cls, survey: Survey) -> Heads:
+        """As the survey has seen them."""
+        name = survey.recipe.unit_column
+        units = None if name is None else survey.units_of_keys
+        return cls(survey.heads, units, "records" if name is None else f"different values of '{name}'")
+
+    def sizes(self, keys: Iterable[Key], place: Callable[[Key], Place | int]) -> dict[Any, int]:
+        """How many there are at each place that these keys are at."""
+        at: dict[Any, list[Key]] = {}
+        for key in keys:
+            at.setdefault(place(key), []).append(key)
+        return {where: self.count(own) for where, own in at.items()}
+
+
+@dataclass(frozen=True, eq=False)
 class Divided:
     """What becomes of the strata and of records with too few like them."""
 
@@ -87,9 +121,9 @@ class Divided:
 
 
 def divide(
-    keys: Counter[Key], recipe: Recipe, components: Sequence[Component], centroids: Callable[[], KeySums]
+    keys: Counter[Key], heads: Heads, recipe: Recipe, components: Sequence[Component], centroids: Callable[[], KeySums]
 ) -> Divided:
-    """Refuse, merge or suppress strata with fewer than k records, and suppress patterns where so asked for.
+    """Refuse, merge or suppress strata with fewer than k records or units, and suppress patterns where so asked for.
 
     Strata come first: small ones are refused or merged, where so asked for, before patterns are looked at. `centroids`
     gives `KeySums` when strata are to be merged.
@@ -99,22 +133,22 @@ def divide(
     suppress_gaps = recipe.missing.policy == "own-value" and recipe.missing.small == "suppress"
     left = Counter({key: count for key, count in keys.items() if count})
     if suppress_gaps and small == "refuse":
-        _refuse_small_strata(_strata_sizes(left), k)
+        _refuse_small_strata(left, heads, k)
     while left and (suppress_gaps or small == "suppress"):
-        stratum = _merged(left, k, centroids) if small == "merge" else _identity(left)
-        gone = _too_few(left, stratum, recipe, components, k if small == "suppress" else 0, suppress_gaps)
+        stratum = _merged(left, heads, k, centroids) if small == "merge" else _identity(left)
+        gone = _too_few(left, heads, stratum, recipe, components, k if small == "suppress" else 0, suppress_gaps)
         if not gone:
             break
         left = Counter({key: count for key, count in left.items() if key not in gone})
     suppressed = keys.total() - left.total()
-    if left.total() < k:
-        got = f"{keys.total()} records" + (f", {left.total()} after suppression" if suppressed else "")
-        raise PromiseError(
-            f"There must be at least k = {k} records to release.", got, "take a smaller k, or another policy."
-        )
-    stratum = _merged(left, k, centroids) if small == "merge" else _identity(left)
+    if heads.count(left) < k:
+        got = f"{heads.count(keys)} {heads.words}"
+        got += f", {heads.count(left)} after suppression" if suppressed else ""
+        what = f"There must be at least k = {k} {heads.words} to release."
+        raise PromiseError(what, got, "take a smaller k, or another policy.")
+    stratum = _merged(left, heads, k, centroids) if small == "merge" else _identity(left)
     if recipe.strata is not None and small != "merge":
-        _refuse_small_strata(_strata_sizes(left), k)
+        _refuse_small_strata(left, heads, k)
     number = {root: i for i, root in enumerate(sorted(set(stratum.values())))}
     stratum = {values: number[root] for values, root in stratum.items()}
     return Divided(stratum, left, tuple(keys), len(number), len(stratum) - len(number), suppressed)
@@ -134,47 +168,55 @@ def _strata_sizes(keys: Counter[Key]) -> Ints:
     return sizes
 
 
-def _refuse_small_strata(sizes: Ints, k: int) -> None:
-    what, hint = "Every stratum must have at least k records.", '[strata] small = "merge" or "suppress".'
-    refuse_small(sizes, k, what, hint)
+def _refuse_small_strata(keys: Counter[Key], heads: Heads, k: int) -> None:
+    what, hint = f"Every stratum must have at least k {heads.words}.", '[strata] small = "merge" or "suppress".'
+    number = _identity(keys)
+    refuse_small(heads.sizes(keys, lambda key: number[key.stratum]).values(), k, heads, what, hint)
 
 
-def refuse_small(sizes: Ints, k: int, what: str, hint: str) -> None:
-    """Refuse where a set of records has fewer than k."""
-    small = sizes[sizes < k]
-    if len(small):
-        got = f"{len(small)} of {len(sizes)} with fewer than k = {k}, {small.sum()} records in all"
-        raise PromiseError(what, got, hint)
+def refuse_small(sizes: Iterable[int], k: int, heads: Heads, what: str, hint: str) -> None:
+    """Refuse where a set of records has fewer than k heads."""
+    sizes = list(sizes)
+    small = [size for size in sizes if size < k]
+    if small:
+        more = f", {sum(small)} records in all" if heads.units is None else ""
+        raise PromiseError(what, f"{len(small)} of {len(sizes)} with fewer than k = {k}{more}", hint)
 
 
-def _merged(keys: Counter[Key], k: int, centroids: Callable[[], KeySums]) -> dict[tuple[Any, ...], int]:
+def _merged(keys: Counter[Key], heads: Heads, k: int, centroids: Callable[[], KeySums]) -> dict[tuple[Any, ...], int]:
     """The stratum in which each stratum ends once the small ones are merged with those whose centroid is nearest."""
     number, sizes = _identity(keys), _strata_sizes(keys)
-    if sizes.min() >= k:
+    counted = heads.sizes(keys, lambda key: number[key.stratum])
+    if min(counted.values()) >= k:
         return number
-    into = merge_small_strata(sizes, centroids().of_strata(keys, number), k)
+    units = None if heads.units is None else [set[int]() for _ in sizes]
+    if units is not None and heads.units is not None:
+        for key in keys:
+            units[number[key.stratum]] |= heads.units.get(key, set())
+    into = merge_small_strata(sizes, centroids().of_strata(keys, number), k, units)
     return {values: int(into[i]) for values, i in number.items()}
 
 
 def _too_few(
     keys: Counter[Key],
+    heads: Heads,
     stratum: Mapping[tuple[Any, ...], int],
     recipe: Recipe,
     components: Sequence[Component],
     least: int,
     suppress_gaps: bool,
 ) -> set[Key]:
-    """The keys whose stratum has fewer than `least` records, or whose pattern has fewer than k in its stratum."""
-    sizes: Counter[Any] = Counter()
-    for key, count in keys.items():
-        sizes[stratum[key.stratum]] += count
+    """The keys whose stratum has fewer than `least` heads, or whose pattern has fewer than k in its stratum."""
+    sizes = heads.sizes(keys, lambda key: stratum[key.stratum])
     gone = {key for key in keys if sizes[stratum[key.stratum]] < least}
     for component in components if suppress_gaps else ():
         bits = gaps_in(component, recipe)
-        cells: Counter[Any] = Counter()
-        for key, count in keys.items():
-            cells[stratum[key.stratum], bits(key.gaps)] += count
-        gone |= {key for key in keys if cells[stratum[key.stratum], bits(key.gaps)] < component.k}
+
+        def cell(key: Key, bits: Callable[[int], int] = bits) -> Place:
+            return stratum[key.stratum], bits(key.gaps)
+
+        cells = heads.sizes(keys, cell)
+        gone |= {key for key in keys if cells[cell(key)] < component.k}
     return gone
 
 
@@ -192,13 +234,19 @@ def gaps_in(component: Component, recipe: Recipe) -> Callable[[int], int]:
     return bits
 
 
-def cells_of(component: Component, divided: Divided, recipe: Recipe, scan: Scan, scales: Mapping[str, Scale]) -> Cells:
+def cells_of(
+    component: Component, divided: Divided, heads: Heads, recipe: Recipe, scan: Scan, scales: Mapping[str, Scale]
+) -> Cells:
     """The cells of a component; where patterns have too few records, refused or merged as the recipe says."""
     bits = gaps_in(component, recipe)
+
+    def cell(key: Key) -> Place:
+        return divided.stratum[key.stratum], bits(key.gaps)
+
     sizes: Counter[tuple[int, int]] = Counter()
     for key, count in divided.keys.items():
-        sizes[divided.stratum[key.stratum], bits(key.gaps)] += count
-    blanked = Blanked({cell: cell for cell in sizes}, {})
+        sizes[cell(key)] += count
+    blanked = Blanked({place: place for place in sizes}, {})
     if recipe.missing.policy == "own-value":
         if recipe.missing.small == "merge":
             blanked = blank(
@@ -207,12 +255,23 @@ def cells_of(component: Component, divided: Divided, recipe: Recipe, scan: Scan,
                 lambda: scan(recipe.quasi),
                 scales,
                 lambda records: _cells_now(records, recipe, divided, bits),
+                _units_of_cells(divided, heads, cell),
             )
         else:
-            what = "Every pattern of missing values needs at least k records (in a stratum)."
+            what = f"Every pattern of missing values needs at least k {heads.words} (in a stratum)."
             hint = '[missing] small = "merge" or "suppress", or policy = "group".'
-            refuse_small(np.array(list(sizes.values())), component.k, what, hint)
+            refuse_small(heads.sizes(divided.keys, cell).values(), component.k, heads, what, hint)
     return _numbered(blanked, sizes, divided, bits)
+
+
+def _units_of_cells(divided: Divided, heads: Heads, cell: Callable[[Key], Place]) -> dict[Place, set[int]] | None:
+    """The units of each cell, as far as they matter; None where records are counted."""
+    if heads.units is None:
+        return None
+    out: dict[Place, set[int]] = {}
+    for key in divided.keys:
+        out.setdefault(cell(key), set()).update(heads.units.get(key, ()))
+    return out
 
 
 def _cells_now(

@@ -9,7 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..algorithms.confidential.guarded import UnreachableError, guarded_part
-from ..algorithms.run import groups_of
+from ..algorithms.limits import Limits
+from ..algorithms.run import by_first_appearance, groups_of
+from ..algorithms.unit_mdav import groups_of_units
 from ..errors import PromiseError
 from ..kernels.watch import Watch
 from ..recipe import Recipe
@@ -38,9 +40,16 @@ def group(
     watch: Watch | None,
     confidential: Sequence[Column],
     seed: Sequence[int],
+    units: Ints | None = None,
 ) -> Grouped:
-    """The groups of a part. A release is made as its recipe says, or not at all: nothing is cut short."""
+    """The groups of a part. A release is made as its recipe says, or not at all: nothing is cut short.
+
+    With `units`, whose records they are (-1 where that is not known), every group has at least k different ones.
+    """
     rule = recipe.method
+    if units is not None:
+        labels, chosen = (None, {}) if recipe.guard.rule != "merge" else _of_units(X, k, units, recipe, seed)
+        return _guarded(X, k, labels, chosen, recipe, watch)
     best = _grouped(X, k, rule.name, rule.params, rule.refine, recipe, watch, seed)
     if not recipe.guard.regroup:
         return best
@@ -83,6 +92,23 @@ def _grouped(
         if "cut_short" in found:
             raise KeyboardInterrupt
         chosen = dict(found)
+    return _guarded(X, k, labels, chosen, recipe, watch)
+
+
+def _of_units(X: Floats, k: int, units: Ints, recipe: Recipe, seed: Sequence[int]) -> tuple[Ints, dict[str, Any]]:
+    """Groups of at least k units: those of MDAV, and by default the local search after it."""
+    rule, limits = recipe.method, Limits()
+    effort = "quick" if rule.name == "auto" and rule.refine == "none" else rule.refine
+    found = groups_of_units(X, k, units, effort, np.random.default_rng(list(seed)), limits)
+    if limits.cut_short is not None:
+        raise KeyboardInterrupt
+    return by_first_appearance(found.labels), found.chosen
+
+
+def _guarded(
+    X: Floats, k: int, labels: Ints | None, chosen: dict[str, Any], recipe: Recipe, watch: Watch | None
+) -> Grouped:
+    """The same groups once the guards hold in each of them."""
     if watch is not None:
         before = 0 if labels is None else int(labels.max()) + 1
         labels = guarded_part(X, k, labels, watch, recipe.guard.rule, recipe.guard.split)

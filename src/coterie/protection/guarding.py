@@ -69,10 +69,13 @@ def references(recipe: Recipe, every: Mapping[str, Values], missing: Mapping[str
     return tuple(out)
 
 
-def watch_part(known: Sequence[Reference], columns: Sequence[Column]) -> Watch:
-    """The guards over the records of a part."""
+def watch_part(known: Sequence[Reference], columns: Sequence[Column], units: Ints | None = None, k: int = 0) -> Watch:
+    """The guards over the records of a part; with units, that every group has at least k of them, as the last."""
     codes = [reference.codes(column) for reference, column in zip(known, columns, strict=True)]
-    return watch_of([r.condition for r in known], codes, [r.table for r in known])
+    conditions, tables = [r.condition for r in known], [r.table for r in known]
+    if units is not None:
+        codes, conditions, tables = [*codes, units], [*conditions, Condition(False, k)], [*tables, None]
+    return watch_of(conditions, codes, tables)
 
 
 class Histograms:

@@ -18,7 +18,7 @@ from ..tables.columns import Column, joined_columns
 from ..tables.records import Records
 from .centroids import Centroid
 from .components import Component
-from .missing import Move, plan_blanking
+from .missing import Move, plan_blanking, plan_joining
 from .scales import Scale
 
 Ints = NDArray[np.int64]
@@ -55,13 +55,24 @@ class _Choice:
 
 
 def blank(
-    component: Component, sizes: Counter[Place], scan: Scan, scales: Mapping[str, Scale], places: Places
+    component: Component,
+    sizes: Counter[Place],
+    scan: Scan,
+    scales: Mapping[str, Scale],
+    places: Places,
+    units: Mapping[Place, set[int]] | None = None,
 ) -> Blanked:
-    """Join patterns with fewer than k records of their stratum with others, and say where all records end."""
+    """Join patterns with fewer than k records of their stratum with others, and say where all records end.
+
+    With `units`, those with fewer than k units: whole patterns are joined then, and none lends records to another.
+    """
     by_stratum: dict[int, list[int]] = {}
     for stratum, gaps in sorted(sizes):
         by_stratum.setdefault(stratum, []).append(gaps)
-    plans = {s: _Plan(s, gaps, np.array([sizes[s, g] for g in gaps]), component) for s, gaps in by_stratum.items()}
+    plans = {}
+    for s, patterns in by_stratum.items():
+        own = None if units is None else [units.get((s, g), set()) for g in patterns]
+        plans[s] = _Plan(s, patterns, np.array([sizes[s, g] for g in patterns]), component, own)
     choices = [choice for plan in plans.values() for choice in plan.choices.values()]
     if choices:
         look = _Look(component, scales, places, choices)
@@ -76,10 +87,15 @@ def blank(
 class _Plan:
     """The moves of one stratum."""
 
-    def __init__(self, stratum: int, gaps: list[int], sizes: Ints, component: Component) -> None:
+    def __init__(
+        self, stratum: int, gaps: list[int], sizes: Ints, component: Component, units: list[set[int]] | None
+    ) -> None:
         p = len(component.quasi)
         flags = np.array([[g >> (p - 1 - j) & 1 for j in range(p)] for g in gaps], bool)
-        plan = plan_blanking(flags, sizes, component.k)
+        if units is None:
+            plan = plan_blanking(flags, sizes, component.k)
+        else:
+            plan = plan_joining(flags, sizes, component.k, units)
         weights = [1 << (p - 1 - j) for j in range(p)]
         self.gaps = [sum(w for w, bit in zip(weights, row, strict=True) if bit) for row in plan.patterns.tolist()]
         self.stratum, self.moves, self._originals = stratum, plan.moves, len(gaps)

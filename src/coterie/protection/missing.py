@@ -8,6 +8,7 @@ records each has (`plan_blanking`); the values only decide which records one len
 from __future__ import annotations
 
 import heapq
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -89,6 +90,46 @@ def plan_blanking(patterns: Flags, sizes: Ints, k: int) -> Blanking:
         if state.sizes[union] < k:
             heapq.heappush(queue, (int(state.sizes[union]), *state.words[union].tolist(), union))
     return Blanking(state.patterns(patterns.shape[1]), moves)
+
+
+def plan_joining(patterns: Flags, sizes: Ints, k: int, units: Sequence[set[int]]) -> Blanking:
+    """How patterns of gaps are joined until the records of each are those of at least k units.
+
+    While a pattern has too few units, the one with the fewest (of equal ones the first) is joined with another, both
+    with the gaps of both, in the way that blanks the fewest cells; ties go to the pattern that comes first. Which
+    records one could lend to another depends on their units, so none is lent. `units` are those of each pattern, k of
+    them if it has more. O(m) for each of at most m steps.
+    """
+    state = _State(patterns, sizes)
+    behind = {i: set(own) for i, own in enumerate(units)}
+    moves = []
+    while len(state.alive) > 1:
+        alive = sorted(state.alive.tolist(), key=lambda i: state.words[i].tolist())
+        a = min(alive, key=lambda i: len(behind[i]))
+        if len(behind[a]) >= k:
+            break
+        words, others = state.words, np.array([i for i in alive if i != a])
+        more = _ones(words[others] & ~words[a])
+        fewer = _ones(words[a] & ~words[others])
+        at = int(np.argmin(state.sizes[a] * more + state.sizes[others] * fewer))
+        b = int(others[at])
+        size, lent = int(state.sizes[a]), int(state.sizes[b]) if fewer[at] else 0
+        union = state.place_of_union(a, b)
+        moves.append(Move(a, b, lent, int(state.sizes[b]) - lent, union))
+        both = behind.pop(a) | behind[b]
+        state.put(a, 0)
+        if lent:
+            behind.pop(b)
+            state.put(b, 0)
+        state.put(union, int(state.sizes[union]) + size + lent)
+        behind[union] = behind.get(union, set()) | both
+    return Blanking(state.patterns(patterns.shape[1]), moves)
+
+
+def _ones(words: NDArray[np.uint64]) -> Ints:
+    """How many bits are set in each row."""
+    bits = np.unpackbits(np.ascontiguousarray(words).view(np.uint8), axis=1)
+    return np.asarray(bits.sum(axis=1), np.int64)
 
 
 class _State:

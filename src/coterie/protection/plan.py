@@ -22,13 +22,14 @@ from ..algorithms.run import check_blocks
 from ..recipe import Recipe
 from ..tables.columns import Column
 from ..tables.records import Records
-from .cells import Cells, Divided, cells_of, divide
+from .cells import Cells, Divided, Heads, cells_of, divide
 from .centroids import KeySums
 from .components import Component, components
 from .guarding import Histograms, Reference, guarded_columns, references
 from .released_strata import released_strata
 from .scales import Scale
 from .survey import Key, Sample, Survey, Whole
+from .unit_counts import UnitSets, identifiers_to_count
 from .values import Values
 
 Floats = NDArray[np.float64]
@@ -111,7 +112,7 @@ def block_size(recipe: Recipe, k: int) -> int | None:
 
 def make_plan(recipe: Recipe, survey: Survey, scan: Scan) -> Plan:
     """Divide the records; `scan` gives some columns of all of them, piece by piece, as often as it is called."""
-    survey.check_missing()
+    survey.check()
     parts = components(recipe)
     whole = survey.whole()
     sums: list[KeySums] = []
@@ -123,13 +124,14 @@ def make_plan(recipe: Recipe, survey: Survey, scan: Scan) -> Plan:
                 sums[0].add(records)
         return sums[0]
 
-    divided = divide(survey.keys, recipe, parts, centroids)
+    heads = Heads.of(survey)
+    divided = divide(survey.keys, heads, recipe, parts, centroids)
     known = _references(recipe, survey, divided, scan)
     keys = sorted(survey.keys, key=Key.order)
     sample = survey.sample(keys) if recipe.method.blocks is not None else None
     divisions = []
     for number, component in enumerate(parts):
-        cells = cells_of(component, divided, recipe, scan, whole.scales)
+        cells = cells_of(component, divided, heads, recipe, scan, whole.scales)
         divisions.append(_cut(number, component, cells, recipe, whole, sample, keys))
     if any(tree is not None for division in divisions for tree in division.trees):
         divisions = _counted(divisions, recipe, whole, known, sample, scan)
@@ -223,16 +225,21 @@ def _cut(
                 trees[c] = tree if tree.blocks > 1 else None
     blocks = tuple(np.zeros(1 if tree is None else tree.blocks, np.int64) for tree in trees)
     counts = [np.array([cell.records]) for cell in cells.cells]
-    return _with_parts(Division(number, component, cells, tuple(trees), blocks, (), tuple(counts), ()), size)
+    division = Division(number, component, cells, tuple(trees), blocks, (), tuple(counts), ())
+    return _with_parts(division, size, whole=recipe.unit_column is not None)
 
 
-def _with_parts(division: Division, size: int | None) -> Division:
-    """Number the parts: blocks in their order; one of too many equal records is cut by the order of its records."""
+def _with_parts(division: Division, size: int | None, whole: bool = False) -> Division:
+    """Number the parts: blocks in their order; one of too many equal records is cut by the order of its records.
+
+    Not so if blocks are to stay whole: records that follow each other are often those of one unit.
+    """
     parts: list[Part] = []
     first = []
     for c, counts in enumerate(division.sizes):
         begin = len(parts)
-        pieces = [1 if size is None else piece_count(n, size, division.component.k) for n in counts.tolist()]
+        uncut = size is None or whole
+        pieces = [1 if uncut else piece_count(n, size or n, division.component.k) for n in counts.tolist()]
         first.append(begin + np.concatenate(([0], np.cumsum(pieces))))
         for records, m in zip(counts.tolist(), pieces, strict=True):
             for piece in range(m):
@@ -254,32 +261,46 @@ def _counted(
     offsets = [np.concatenate(([0], np.cumsum([len(b) for b in d.blocks]))) for d in divisions]
     counts = [np.zeros(int(o[-1]), np.int64) for o in offsets]
     histograms = [Histograms(known, sample, int(o[-1])) if known else None for o in offsets]
-    guarded = guarded_columns(recipe)
-    for records in scan([*routed_columns(divisions, recipe), *guarded]):
+    guarded, unit = guarded_columns(recipe), recipe.unit_column
+    units = [UnitSets[int](division.component.k) for division in divisions]
+    for records in scan([*routed_columns(divisions, recipe), *guarded, *([] if unit is None else [unit])]):
         for d, division in enumerate(divisions):
             cell, leaf = leaves(division, records, recipe, whole)
             place = np.where(cell < 0, -1, offsets[d][cell] + leaf)
             counts[d] += np.bincount(place[place >= 0], minlength=len(counts[d]))
             if (histogram := histograms[d]) is not None:
                 histogram.add(place, [records.column(name) for name in guarded])
+            if unit is not None:
+                units[d].add(place, range(int(offsets[d][-1])), records.units(unit))
     out = []
     for d, division in enumerate(divisions):
         blocks, sizes = [], []
         for c in range(len(division.cells.cells)):
             a, b = int(offsets[d][c]), int(offsets[d][c + 1])
-            reached = _reached(histograms[d], a)
+            reached = _reached(histograms[d], units[d] if unit is not None else None, a)
             number = joined(counts[d][a:b], division.component.k, reached)
             blocks.append(number)
             sizes.append(np.bincount(number, counts[d][a:b]).astype(np.int64))
         size = block_size(recipe, division.component.k)
-        out.append(_with_parts(replace(division, blocks=tuple(blocks), sizes=tuple(sizes)), size))
+        counted = replace(division, blocks=tuple(blocks), sizes=tuple(sizes))
+        out.append(_with_parts(counted, size, whole=unit is not None))
     return out
 
 
-def _reached(histogram: Histograms | None, offset: int) -> Callable[[int, int], bool] | None:
-    if histogram is None:
+def _reached(
+    histogram: Histograms | None, units: UnitSets[int] | None, offset: int
+) -> Callable[[int, int], bool] | None:
+    """Whether blocks, as one, can keep the guards and have enough units; None if nothing is asked of them."""
+    if histogram is None and units is None:
         return None
-    return lambda first, last: histogram.reached(np.arange(offset + first, offset + last + 1))
+
+    def reached(first: int, last: int) -> bool:
+        blocks = range(offset + first, offset + last + 1)
+        if units is not None and units.count(blocks) < units.most:
+            return False
+        return histogram is None or histogram.reached(np.array(blocks))
+
+    return reached
 
 
 def leaves(division: Division, records: Records, recipe: Recipe, whole: Whole) -> tuple[Ints, Ints]:
@@ -346,7 +367,18 @@ def in_parts(part: Ints, parts: Iterable[int]) -> Iterator[tuple[int, Ints]]:
         yield number, order[low:high]
 
 
-def needed_columns(recipe: Recipe) -> list[str]:
-    """The columns that the survey reads."""
+def typed_columns(recipe: Recipe) -> list[str]:
+    """The columns that are read as numbers."""
     extra = [] if recipe.weights is None else [recipe.weights.column]
     return [*recipe.quasi, *recipe.of_role("confidential"), *extra]
+
+
+def needed_columns(recipe: Recipe) -> list[str]:
+    """The columns that a part is solved by: these, and whose records they are."""
+    unit = [] if recipe.unit_column is None else [recipe.unit_column]
+    return list(dict.fromkeys([*typed_columns(recipe), *unit]))
+
+
+def surveyed_columns(recipe: Recipe) -> list[str]:
+    """The columns that the survey reads."""
+    return [*needed_columns(recipe), *identifiers_to_count(recipe)]

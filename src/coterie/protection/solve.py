@@ -21,6 +21,7 @@ from .losses import PartLoss, part_loss
 from .plan import Division, Part, Plan
 from .proving import ProvenPart, prove
 from .survey import weights_of
+from .unit_counts import codes, repeat
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -69,10 +70,12 @@ def solve(records: Records, part: Part, division: Division, plan: Plan) -> Solve
     columns = masked(records, part, division)
     X = encode_columns(columns, whole.scales, only_used=True)
     confidential = [records.column(name) for name in recipe.of_role("confidential")]
-    watch = watch_part(plan.references, [records.column(r.name) for r in plan.references]) if plan.references else None
+    units = _units(records, recipe.unit_column)
+    guarded = [records.column(reference.name) for reference in plan.references]
+    watch = watch_part(plan.references, guarded, units, component.k) if plan.references else None
     number = () if part.number is None else (part.number,)
     seed = (recipe.seed + division.number, part.cell, *number)
-    grouped = group(X, component.k, recipe, watch, confidential, seed)
+    grouped = group(X, component.k, recipe, watch, confidential, seed, units)
     labels = grouped.labels
     weights = weights_of(records, recipe)
     centres = _centres(columns, X, labels, weights, records, plan, len(plan.divisions) == 1)
@@ -82,6 +85,12 @@ def solve(records: Records, part: Part, division: Division, plan: Plan) -> Solve
     loss = part_loss(columns, whole.scales, labels, weights)
     used = time.thread_time() - began - (seconds_compiling() - compiling)
     return Solved(labels, centres, constant, grouped.chosen, loss, proven, used)
+
+
+def _units(records: Records, name: str | None) -> Ints | None:
+    """Whose records they are, as numbers; None where that is the same as counting records."""
+    units = None if name is None else codes(records.units(name))
+    return units if units is not None and repeat(units) else None
 
 
 def masked(records: Records, part: Part, division: Division) -> list[Column]:

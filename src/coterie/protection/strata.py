@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import heapq
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -30,7 +31,7 @@ def sparse_sums(stratum: Ints, column: Ints, value: Floats, strata: int) -> Spar
     return SparseSums(starts, column[order], value[order])
 
 
-def merge_small_strata(sizes: Ints, sums: Floats | SparseSums, k: int) -> Ints:
+def merge_small_strata(sizes: Ints, sums: Floats | SparseSums, k: int, units: Sequence[set[int]] | None = None) -> Ints:
     """The stratum in which each stratum ends, once all of them have at least k records, or only one is left.
 
     The smallest stratum below k is merged with the one whose centroid is nearest: squared differences, summed column by
@@ -45,6 +46,9 @@ def merge_small_strata(sizes: Ints, sums: Floats | SparseSums, k: int) -> Ints:
         The sums of the encoded columns over the records of each stratum.
     k : int
         The fewest records of a stratum.
+    units : sequence of set, optional
+        The units behind the records of each stratum, k of them if it has more. Strata must have k units then, and the
+        smallest is the one with the fewest.
 
     Notes
     -----
@@ -54,16 +58,23 @@ def merge_small_strata(sizes: Ints, sums: Floats | SparseSums, k: int) -> Ints:
     """
     rows = _Rows(sizes, sums)
     into = np.arange(len(sizes))
-    queue = [(int(sizes[s]), s) for s in rows.alive.tolist() if sizes[s] < k]
+    behind = None if units is None else [set(own) for own in units]
+
+    def heads(s: int) -> int:
+        return int(rows.sizes[s]) if behind is None else len(behind[s])
+
+    queue = [(heads(s), s) for s in rows.alive.tolist() if heads(s) < k]
     heapq.heapify(queue)
     while queue and len(rows.alive) > 1:
         size, a = heapq.heappop(queue)
-        if into[a] != a or rows.sizes[a] != size:  # merged since, or grown
+        if into[a] != a or heads(a) != size:  # merged since, or grown
             continue
         b = rows.merge(a)
         into[a] = b
-        if rows.sizes[b] < k:
-            heapq.heappush(queue, (int(rows.sizes[b]), b))
+        if behind is not None:
+            behind[b] |= behind[a]
+        if heads(b) < k:
+            heapq.heappush(queue, (heads(b), b))
     while not np.array_equal(into, into[into]):
         into = into[into]
     return into

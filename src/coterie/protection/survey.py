@@ -6,7 +6,7 @@ What it adds up is exact: whole numbers, or sums without rounding. So it does no
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -16,10 +16,12 @@ from numpy.typing import NDArray
 from ..errors import CoterieError, PromiseError
 from ..recipe import Recipe
 from ..tables.columns import Column, joined_columns
+from ..tables.identities import Repeats
 from ..tables.kinds import MOST_CATEGORIES, Typed
 from ..tables.records import Records
 from .noise import Digits
 from .scales import Moments, Scale, Totals, as_float
+from .unit_counts import UnitSets, UnitSurvey, count_identifiers, refuse_repeated
 from .values import Values
 
 Floats = NDArray[np.float64]
@@ -104,10 +106,13 @@ class Survey:
     recipe : Recipe
     every : int
         One in so many records is taken into the sample.
+    k : int, optional
+        The largest that a plan will be made for; the recipe's unless given.
     """
 
     recipe: Recipe
     every: int
+    k: int | None = None
     records: int = 0
     keys: Counter[Key] = field(default_factory=Counter)
     moments: dict[str, Moments] = field(default_factory=dict)
@@ -115,10 +120,16 @@ class Survey:
     missing: Counter[str] = field(default_factory=Counter)
     digits: dict[str, Digits] = field(default_factory=dict)
     values: dict[str, Values] = field(default_factory=dict)  # of columns with t
+    units: UnitSurvey = field(default_factory=UnitSurvey)
+    identifiers: dict[str, Repeats] = field(default_factory=dict)  # where the recipe names no unit
     _categories: dict[str, dict[str, int]] = field(default_factory=dict)
     _weights: dict[str, Totals] = field(default_factory=dict)
     _styles: dict[str, set[Any]] = field(default_factory=dict)
     _sample: list[tuple[int, dict[str, Column], list[Key]]] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        most = max(rule.k for rule in self.recipe.promises.values()) if self.k is None else self.k
+        self.units_of_keys: UnitSets[Key] = UnitSets(most)
 
     def add(self, records: Records) -> None:
         """Take in some records."""
@@ -135,8 +146,12 @@ class Survey:
             if rule.t is not None:
                 self.values.setdefault(name, Values()).add(records.column(name))
         self.records += len(records)
+        count_identifiers(records, recipe, self.identifiers)
         code, keys = keys_of(records, recipe)
         self.keys.update(dict(zip(keys, np.bincount(code, minlength=len(keys)).tolist(), strict=True)))
+        if recipe.unit_column is not None:
+            self.units.add(records.units(recipe.unit_column))
+            self.units_of_keys.add(code, keys, records.units(recipe.unit_column))
         self._take_sample(records, code, keys)
 
     def _see(self, typed: Typed) -> None:
@@ -195,6 +210,10 @@ class Survey:
         """Take in what another survey has seen of other records."""
         self.records += other.records
         self.keys.update(other.keys)
+        self.units.merge(other.units)
+        self.units_of_keys.merge(other.units_of_keys)
+        for name, repeats in other.identifiers.items():
+            self.identifiers.setdefault(name, Repeats()).merge(repeats)
         self.missing.update(other.missing)
         for name, step in other.steps.items():
             self.steps[name] = min(self.steps.get(name, np.inf), step)
@@ -212,7 +231,21 @@ class Survey:
             self._styles.setdefault(name, set()).update(styles)
         self._sample += other._sample
 
-    def check_missing(self) -> None:
+    def heads(self, keys: Iterable[Key]) -> int:
+        """How many there are behind the records with these keys, to be held against k: units, or records.
+
+        Units are counted exactly as long as they are fewer than any k that was asked for.
+        """
+        if self.recipe.unit_column is not None:
+            return self.units_of_keys.count(keys)
+        return sum(self.keys[key] for key in keys)
+
+    def check(self) -> None:
+        """Refuse what no plan can be made for: nobody said whose records they are, or what to do with gaps."""
+        refuse_repeated(self.identifiers)
+        self._check_missing()
+
+    def _check_missing(self) -> None:
         """Refuse missing quasi-identifiers for which there is no policy."""
         gaps = {name: self.missing[name] for name in self.recipe.quasi if self.missing[name]}
         if gaps and self.recipe.missing.policy == "refuse":

@@ -1,7 +1,17 @@
 """The recipe: what every column of a table is, and how the table is to be protected. TOML in and out."""
 
 from .recipe import Recipe, RecipeError
-from .sections import ColumnRule, FileRule, GuardRule, MethodRule, MissingRule, ScenarioRule, StrataRule, WeightsRule
+from .sections import (
+    ColumnRule,
+    FileRule,
+    GuardRule,
+    MethodRule,
+    MissingRule,
+    ScenarioRule,
+    StrataRule,
+    UnitRule,
+    WeightsRule,
+)
 
 __all__ = [
     "ColumnRule",
@@ -13,5 +23,6 @@ __all__ = [
     "RecipeError",
     "ScenarioRule",
     "StrataRule",
+    "UnitRule",
     "WeightsRule",
 ]

@@ -11,7 +11,17 @@ from ..errors import CoterieError
 from . import rules
 from .fields import AT_LEAST_0, AT_LEAST_2, FLAG, Mistake, ask, one_of, read_section, shown
 from .lines import line_of
-from .sections import ColumnRule, FileRule, GuardRule, MethodRule, MissingRule, ScenarioRule, StrataRule, WeightsRule
+from .sections import (
+    ColumnRule,
+    FileRule,
+    GuardRule,
+    MethodRule,
+    MissingRule,
+    ScenarioRule,
+    StrataRule,
+    UnitRule,
+    WeightsRule,
+)
 
 
 class RecipeError(CoterieError):
@@ -60,6 +70,7 @@ _SECTIONS = {
     "strata": (StrataRule, None, "within"),
     "missing": (MissingRule, None, "policy"),
     "weights": (WeightsRule, None, "column"),
+    "unit": (UnitRule, None, "column"),
     "guard": (GuardRule, None, "rule"),
     "file": (FileRule, "options", None),
 }  # the section, the field that takes all other keys, and the one that may be given alone
@@ -83,9 +94,9 @@ class Recipe:
         Whether rows are released in a random order.
     seed : int, optional
         Of all that is random. Without, one is drawn, and kept in the release's recipe.
-    method, strata, missing, weights, guard, file : mapping
-        As the sections of the same names: `MethodRule`, `StrataRule`, `MissingRule`, `WeightsRule`, `GuardRule`,
-        `FileRule`.
+    method, strata, missing, weights, unit, guard, file : mapping
+        As the sections of the same names: `MethodRule`, `StrataRule`, `MissingRule`, `WeightsRule`, `UnitRule`,
+        `GuardRule`, `FileRule`.
     scenarios : mapping of mappings
         Several sets of quasi-identifiers, each with its own k, that must all hold: `ScenarioRule`.
 
@@ -104,6 +115,7 @@ class Recipe:
     strata: StrataRule | None
     missing: MissingRule
     weights: WeightsRule | None
+    unit: UnitRule | None
     guard: GuardRule
     file: FileRule
     scenarios: Mapping[str, ScenarioRule] = field(default_factory=dict)
@@ -194,6 +206,11 @@ class Recipe:
     def within(self) -> tuple[str, ...]:
         """The columns whose values no group may mix."""
         return self.strata.within if self.strata is not None else ()
+
+    @property
+    def unit_column(self) -> str | None:
+        """The column whose different values are counted to k; None where records are."""
+        return None if self.unit is None or self.unit.column == rules.NO_UNIT else self.unit.column
 
     @property
     def promises(self) -> dict[str, ScenarioRule]:

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from .sections import ColumnRule
 
 
+NO_UNIT = "none"  # as the unit's column: each record is a unit of its own
+
+
 def check(recipe: Recipe, mistakes: list[Mistake]) -> None:
     """Note all mistakes. What could not be read is None here, and noted already."""
     for name, rule in recipe.columns.items():
@@ -26,6 +29,7 @@ def check(recipe: Recipe, mistakes: list[Mistake]) -> None:
         mistakes.append(Mistake(("columns",), what, "none", 'without one, nothing is protected: role = "quasi".'))
     _check_strata(recipe, mistakes)
     _check_weights(recipe, mistakes)
+    _check_unit(recipe, mistakes)
     _check_scenarios(recipe, mistakes)
     _check_method(recipe, mistakes)
     _check_blocks(recipe, mistakes)
@@ -134,6 +138,39 @@ def _check_weights(recipe: Recipe, mistakes: list[Mistake]) -> None:
         mistakes.append(
             Mistake(("weights", "column"), "A medoid is one record, so weights have no effect.", 'centre = "medoid"')
         )
+
+
+_METHODS_FOR_UNITS = ("auto", "mdav")
+
+
+def _check_unit(recipe: Recipe, mistakes: list[Mistake]) -> None:
+    """A unit is a column that is kept or dropped; what forms groups must know how to count it."""
+
+    def wrong(path: tuple[str, ...], what: str, got: str, hint: str | None = None) -> None:
+        mistakes.append(Mistake(path, what, got, hint))
+
+    name = recipe.unit_column
+    if name is None or (name in recipe.columns and recipe.columns[name] is None):
+        return
+    rule = recipe.columns.get(name)
+    if rule is None:
+        close = close_to(name, list(recipe.columns))
+        wrong(("unit", "column"), "The unit must be a column.", f"'{name}'", close or '"none": a record is a unit.')
+    elif rule.role == "quasi":
+        what = "The unit is counted, so it cannot be microaggregated."
+        wrong(("unit", "column"), what, _is(rule), 'role = "identifier" drops it, "other" keeps it.')
+    elif recipe.weights is not None and recipe.weights.column == name:
+        wrong(("unit", "column"), "A column is either the unit or the weights.", f"'{name}' as both")
+    method = recipe.method.name
+    if method not in _METHODS_FOR_UNITS:
+        what = "With a unit, groups are formed by methods that count units: auto or mdav."
+        wrong(("method", "name"), what, f"'{method}'", 'method = "auto", or [unit] column = "none".')
+    if recipe.guard.rule == "t-first":
+        what = "The rule 't-first' chooses records by their confidential values, whatever their unit."
+        wrong(("guard", "rule"), what, "a unit", 'use "merge" or "k-first".')
+    if recipe.guard.regroup:
+        what = "Groups are formed anew by methods that count records, not units."
+        wrong(("guard", "regroup"), what, "a unit", "use l instead.")
 
 
 def _check_scenarios(recipe: Recipe, mistakes: list[Mistake]) -> None:

@@ -104,6 +104,13 @@ class WeightsRule:
 
 
 @dataclass(frozen=True)
+class UnitRule:
+    """Whose records they are: the column whose different values are counted to k, or "none" if records are."""
+
+    column: str = ask(TEXT)
+
+
+@dataclass(frozen=True)
 class GuardRule:
     """How l, entropy and t are reached.
 

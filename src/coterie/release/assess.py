@@ -6,10 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from ..facts import document
 from ..facts.assessment import ScenarioAssessment
 from ..facts.measures import ConfidentialRisk
 from ..measures.risk import class_risk, classes, confidential_risk
+from ..protection.unit_counts import codes
 from ..recipe import Recipe
 from ..tables.columns import Column, joined_columns
 from .deprecated import renamed
@@ -33,10 +36,12 @@ class Assessment:
     def __str__(self) -> str:
         """In plain words."""
         lines = [f"records         {self.records:,}"]
+        if self.scenarios and self.scenarios[0].classes.units is not None:
+            lines.append(f"units           {self.scenarios[0].classes.units:,}")
         for s in self.scenarios:
             c = s.classes
-            alone = f"{c.unique:,} records ({c.unique_percent:.1f} %)"
-            few = f"{c.below_k:,} records ({c.below_k_percent:.1f} %)"
+            alone = f"{c.unique:,} {c.noun} ({c.unique_percent:.1f} %)"
+            few = f"{c.below_k:,} {c.noun} ({c.below_k_percent:.1f} %)"
             lines += [
                 f"scenario        {s.name}: {', '.join(s.quasi)}",
                 f"  unique        {alone} share these values with no other",
@@ -66,6 +71,7 @@ def assess(
     *,
     drop: list[str] | None = None,
     keep: list[str] | None = None,
+    unit: str | None = None,
     engine: str | None = None,
     memory: int | str | None = None,
     options: Mapping[str, Any] | None = None,
@@ -79,6 +85,8 @@ def assess(
         Says roles, kinds and scenarios.
     quasi, confidential, drop, keep : list of str
         Instead of a recipe. Only quasi-identifiers and confidential columns are looked at; the others need no name.
+    unit : str
+        The column that tells whose records they are: its different values are counted instead of records.
     k : int
         Equivalence classes of fewer records are counted; 5 by default.
     read : mapping
@@ -89,26 +97,31 @@ def assess(
         The old name of `read`.
     """
     read = renamed("options", options, "read", read)
-    choices = Choices(k=k, quasi=quasi, confidential=confidential, drop=drop, keep=keep, read=read)
+    choices = Choices(k=k, quasi=quasi, confidential=confidential, drop=drop, keep=keep, unit=unit, read=read)
     source, chosen = source_and_recipe(table, recipe, choices, memory=memory, looking=True)
     chosen.check_columns(source.names)
-    columns = _columns(source, chosen, engine)
+    columns, units = _columns(source, chosen, engine)
     scenarios, guesses = [], []
     for name, rule in chosen.promises.items():
         names = tuple(dict.fromkeys((*chosen.within, *rule.quasi)))
         alike = classes([columns[n] for n in names])
-        scenarios.append(ScenarioAssessment(name, names, rule.k, class_risk(alike, rule.k)))
+        scenarios.append(ScenarioAssessment(name, names, rule.k, class_risk(alike, rule.k, units)))
         guesses += [confidential_risk(columns[n], alike, name) for n in chosen.of_role("confidential")]
     records = len(next(iter(columns.values())).numbers)
     return Assessment(records, tuple(scenarios), tuple(guesses))
 
 
-def _columns(source: Source, recipe: Recipe, engine: str | None) -> dict[str, Column]:
-    """The quasi-identifiers and confidential columns of all records, as numbers."""
-    names = [*recipe.quasi, *recipe.of_role("confidential")]
+def _columns(source: Source, recipe: Recipe, engine: str | None) -> tuple[dict[str, Column], Any]:
+    """The quasi-identifiers and confidential columns of all records, as numbers, and whose records they are."""
+    names, unit = [*recipe.quasi, *recipe.of_role("confidential")], recipe.unit_column
     place = source.engine(source.choose(engine), rules_of(recipe))
+    pieces, units = [], []
     try:
-        pieces = [[records.column(name) for name in names] for records in place.scan(names)]
+        for records in place.scan([*names, *([] if unit is None else [unit])]):
+            pieces.append([records.column(name) for name in names])
+            if unit is not None:
+                units.append(records.units(unit))
     finally:
         place.close()
-    return {name: joined_columns([piece[j] for piece in pieces]) for j, name in enumerate(names)}
+    columns = {name: joined_columns([piece[j] for piece in pieces]) for j, name in enumerate(names)}
+    return columns, codes(np.concatenate(units)) if units else None

@@ -26,6 +26,7 @@ from .promises import claims_of, dialect_of
 from .source import rules_of
 from .spreadsheets import as_written
 from .tally import Tally
+from .unit_check import UnitCheck
 from .writing import columns_written, piece_of
 
 if TYPE_CHECKING:
@@ -89,10 +90,12 @@ def make_in_parts(release: Release, write: Callable[[Any], None], rows: int | No
             survey, plan = planned(engine, recipe)
             tally = Tally(plan, all_there=False)
             names = columns_written(source.names, recipe)
+            units = UnitCheck(recipe, source.details, source.memory // 4)
             for part in released(engine, plan, tally):
+                units.add(part, part.records.arrow)
                 write(piece_of(part, names, recipe, source.is_text))
             engine.check_unchanged()
-        release._survey, release._tally = survey, tally
+        release._survey, release._tally, release._unit_checks = survey, tally, units.checks()
         for name in ("facts", "measures"):
             release.__dict__.pop(name, None)
         return int(engine.rows) if engine.rows else None
@@ -105,7 +108,7 @@ def _finish(release: Release, written: Written, progress: bool) -> None:
     stage, data = written.data.parent, written.data
     limit = release._source.memory if release.engine != "memory" else None
     with progress_.bar(progress, "verifying what was written"):
-        release.verdict = _verified(written, release.recipe, limit)
+        release.verdict = _verified(written, release.recipe, limit).with_checks(release._unit_checks)
     with progress_.bar(progress, "measuring"):
         facts = release.facts
         facts = replace(facts, verdict=release.verdict.facts, output=replace(facts.output, name=data.name))

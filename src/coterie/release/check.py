@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from ..errors import CoterieError, PromiseError
 from ..formats import content_hash, detect, harmless, kind_of
 from ..recipe import Recipe
-from ..verification import Verdict, verify_claims
+from ..verification import Check, Verdict, verify_claims
 from ..verification import verify as verify_file
 from ..verification.claims import listed
 from .deprecated import renamed
@@ -30,6 +32,8 @@ def verify(
     scenarios: Mapping[str, tuple[Sequence[str], int]] | None = None,
     read: Mapping[str, Any] | None = None,
     recipe: Recipe | str | Path | Mapping[str, Any] | None = None,
+    unit: str | None = None,
+    input: Any = None,
     dialect: Mapping[str, Any] | None = None,
 ) -> Verdict:
     """Check a release on what was written, by code that shares nothing with what made it.
@@ -39,17 +43,22 @@ def verify(
     release : path or table
         The folder of a bundle, which is checked on all its recipe promises, its files on the hashes of its manifest; or
         a file, or a table, which is checked on what the other arguments say.
-    quasi, k, within, confidential, scenarios
+    quasi, k, within, confidential, scenarios, unit
         As for `coterie.verification.verify`; not for a bundle, which says them itself.
     read : mapping
         How a CSV file is read: delimiter, quote, encoding, header, names.
     recipe : Recipe, path or mapping
         Instead of all these: what it promises, every scenario and guard, and the columns that a file may hold.
+    input : path or table
+        Of a bundle whose column of units was dropped, what it was made from: the release is made again, which says
+        whose record each is, and the units in every class are counted again. Without it, the count that was made before
+        the column was dropped is repeated from `verify.json`.
     dialect : mapping
         The old name of `read`.
     """
     dialect = renamed("dialect", dialect, "read", _dialect(read))
     more = {"within": within or None, "confidential": confidential, "scenarios": scenarios, "dialect": dialect}
+    more["unit"] = unit
     more = {name: value for name, value in more.items() if value is not None}
     further = bool(more) or quasi is not None or k is not None
     if isinstance(release, (str, Path)) and Path(release).is_dir():
@@ -57,7 +66,10 @@ def verify(
             raise CoterieError(
                 "A bundle says itself what it promises.", "further claims", "to check others, name its data file."
             )
-        return verify_bundle(Path(release))
+        return verify_bundle(Path(release), input)
+    if input is not None:
+        what = "The input is needed only to count units that a bundle does not hold."
+        raise CoterieError(what, "a file or a table", "name the bundle's folder, or leave it out.")
     if recipe is None:
         return verify_file(release, quasi, k, **more)  # type: ignore[arg-type]
     if further:
@@ -78,6 +90,9 @@ def _verify_by_recipe(release: Any, given: Any) -> Verdict:
     from .flow import as_recipe
 
     recipe = as_recipe(given)
+    if recipe.unit_column in recipe.of_role("identifier"):
+        what = "Units that are not released cannot be counted in a file."
+        raise CoterieError(what, f"unit '{recipe.unit_column}'", "verify the bundle, with --input for a new count.")
     if not isinstance(release, (str, Path)) or kind_of(Path(release)) != "csv":
         return verify_claims(release, claims_of(recipe, {}))
     options = dict(recipe.file.options)
@@ -89,8 +104,11 @@ def _verify_by_recipe(release: Any, given: Any) -> Verdict:
     return verify_claims(release, claims_of(recipe, form.details), dialect)
 
 
-def verify_bundle(folder: Path) -> Verdict:
-    """Check a bundle: the manifest against its seal, every file against the manifest, the data against the recipe."""
+def verify_bundle(folder: Path, input: Any = None) -> Verdict:
+    """Check a bundle: the manifest against its seal, every file against the manifest, the data against the recipe.
+
+    Units that are not released are counted again from the input, if that is given.
+    """
     manifest = read_manifest(folder)
     changed = "The files of a bundle must be as they were written."
     if manifest_text(folder) != sealed({name: value for name, value in manifest.items() if name != "seal"}):
@@ -110,15 +128,52 @@ def verify_bundle(folder: Path) -> Verdict:
     data = folder / data_name(manifest)
     details = {n: v for n, v in manifest["format"].items() if n != "kind"}
     verdict = verify_claims(data, claims_of(recipe, details), dialect_of(manifest["format"], manifest["names"]))
-    if verdict.ok and _verdict_in(folder) != verdict.facts():
+    said, of_units = _verdict_in(folder)
+    if verdict.ok and said != verdict.facts():
         raise PromiseError("The verdict of a bundle must be that on its data.", "another in 'verify.json'")
-    return verdict
+    dropped = recipe.unit_column in recipe.of_role("identifier")
+    if input is not None and not dropped:
+        what = "The input is needed only to count units that are not released."
+        raise CoterieError(what, "a bundle without such units", "leave it out.")
+    if not dropped:
+        return verdict
+    return verdict.with_checks(_units_said(of_units, recipe) if input is None else _units_again(folder, input))
 
 
-def _verdict_in(folder: Path) -> Any:
-    """What the bundle's verify.json says, whose first version named no version; None if it is no JSON."""
+def _units_said(said: list[Any], recipe: Recipe) -> list[Check]:
+    """The count of units that was made before they were dropped, as the bundle says it."""
+    checks: list[Check] = []
+    with suppress(LookupError, TypeError, AttributeError, ValueError):
+        checks = [Check.from_dict(one) for one in said]
+    counted = {check.scenario: check for check in checks if check.ok}
+    if any(counted[name].wanted != rule.k if name in counted else True for name, rule in recipe.promises.items()):
+        what = "A bundle whose units are not released must say that they were counted before."
+        raise PromiseError(what, "nothing of that in 'verify.json'", "--input FILE counts them again.")
+    again = " This count is from the bundle; --input FILE makes it again."
+    return [replace(check, sentence=check.sentence + again) for check in checks]
+
+
+def _units_again(folder: Path, input: Any) -> tuple[Check, ...]:
+    """The units in every class, counted on the release as it is made once more from the input."""
+    from .replay import replayed
+
+    again, checks = replayed(folder, input)
+    if not again.same:
+        what = "Units can be counted again only if the input leads to the same release."
+        raise PromiseError(what, str(again), "give the file that the bundle was made from.")
+    return checks
+
+
+def _verdict_in(folder: Path) -> tuple[Any, list[Any]]:
+    """What the bundle's verify.json says of its data, and of units that are not in them; None if it is no JSON.
+
+    Its first version named no version, and no basis of a check.
+    """
     try:
         said = json.loads((folder / "verify.json").read_text(encoding="utf-8"))
-    except ValueError:
-        return None
-    return {name: value for name, value in said.items() if name != "version"} if isinstance(said, dict) else said
+        checks = [{"basis": "release", **check} for check in said["checks"]]
+    except (ValueError, LookupError, TypeError):
+        return None, []
+    data = [check for check in checks if check["basis"] == "release"]
+    of_units = [check for check in checks if check["basis"] != "release"]
+    return {name: value for name, value in said.items() if name != "version"} | {"checks": data}, of_units

@@ -17,6 +17,7 @@ from ..facts.comparison import Candidate, with_frontier
 from ..measures.measure import measure_candidate
 from ..measures.risk import classes
 from ..protection.plan import make_plan
+from ..protection.unit_counts import codes
 from ..recipe import Recipe
 from .deprecated import renamed
 from .drafting import Choices, source_and_recipe
@@ -66,6 +67,7 @@ def compare(
     missing: Any = None,
     strata: Any = None,
     weights: str | None = None,
+    unit: str | None = None,
     read: Mapping[str, Any] | None = None,
     seed: int = 0,
     engine: str | None = None,
@@ -89,9 +91,9 @@ def compare(
         Says roles and kinds; its k and its method are replaced. One with scenarios is refused, as each has its own k.
     quasi, confidential, drop, keep : list of str
         Instead of a recipe. Columns that no list names are kept.
-    missing, strata, weights
+    missing, strata, weights, unit
         Instead of a recipe, as its sections: a policy, or {"policy": "own-value", "small": "merge"}; a list of columns,
-        or {"within": ["sex"], "small": "merge"}; a column.
+        or {"within": ["sex"], "small": "merge"}; a column; a column, or "none".
     read : mapping
         How a file is read, without a recipe that says it.
     seed : int
@@ -117,6 +119,7 @@ def compare(
         missing=missing,
         strata=strata,
         weights=weights,
+        unit=unit,
         read=read,
     )
     source, chosen = source_and_recipe(table, recipe, choices, memory=memory, looking=True)
@@ -148,7 +151,7 @@ Compared = tuple[list[Candidate], list[PromiseError]]
 def _in_memory(source: Source, recipes: list[Recipe]) -> Compared:
     """All candidates from one survey, several at a time."""
     engine = source.engine("memory", rules_of(recipes[0]))
-    survey = surveyed(engine, recipes[0])
+    survey = surveyed(engine, recipes[0], max(recipe.k for recipe in recipes))
     everyone = next(engine.scan(recipes[0].quasi))
     alike = classes([everyone.column(name) for name in recipes[0].quasi])  # before: the same for all
     progress_.more(len(recipes) * engine.records)
@@ -159,7 +162,10 @@ def _in_memory(source: Source, recipes: list[Recipe]) -> Compared:
             pass
         sample = tally.sample()
         same = alike if sample.records == engine.records else None
-        lost, linked, largest = measure_candidate(sample.before, sample.after, recipe.quasi, same, recipe.seed or 0)
+        units = None if sample.units is None else codes(sample.units)
+        lost, linked, largest = measure_candidate(
+            sample.before, sample.after, recipe.quasi, same, recipe.seed or 0, units=units
+        )
         return Candidate(recipe.method.name, recipe.k, lost, linked, largest, tally.seconds)
 
     candidates: list[Candidate] = []

@@ -11,7 +11,7 @@ from ..errors import CoterieError
 from ..recipe import Recipe, RecipeError
 from ..recipe.draft import Look, Looking, draft, look, rules_for
 from ..recipe.fields import Mistake
-from ..recipe.rules import close_to
+from ..recipe.rules import NO_UNIT, close_to
 from .deprecated import renamed
 from .flow import as_recipe
 from .source import Source, open_source
@@ -59,6 +59,8 @@ class Choices:
         As the recipe's sections. Strata that no role names are quasi-identifiers.
     weights : str
         The column of sampling weights.
+    unit : str
+        The column whose different values k counts, or "none" where it counts records.
     formulas : str
         What is done with formulas in a file of text.
     read : mapping
@@ -74,6 +76,7 @@ class Choices:
     missing: Any = None
     strata: Any = None
     weights: str | None = None
+    unit: str | None = None
     formulas: str | None = None
     read: Mapping[str, Any] | None = None
 
@@ -136,7 +139,7 @@ def source_and_recipe(
     source = open_source(table, choices.read, memory=memory)
     if looking:
         roles = dict.fromkeys(looks(source), "other") | roles
-    sections = {"missing": choices.missing, "strata": choices.strata, "weights": choices.weights}
+    sections = {"missing": choices.missing, "strata": choices.strata, "weights": choices.weights, "unit": choices.unit}
     if choices.formulas is not None:
         sections["file"] = {"formulas": choices.formulas}
     k = _K if choices.k is None else choices.k
@@ -157,7 +160,8 @@ def _roles(choices: Choices, called: Callable[[str], str]) -> dict[str, str]:
                 lists = f"{called(where[name])} and {called(option)}"
                 raise CoterieError("A column has one role.", f"'{name}' in two lists: {lists}")
             where[name] = option
-    return dict.fromkeys(choices.within, "quasi") | {name: _ROLES[option] for name, option in where.items()}
+    unit = {} if choices.unit in (None, NO_UNIT) else {choices.unit: "identifier"}  # dropped, unless kept by name
+    return dict.fromkeys(choices.within, "quasi") | unit | {name: _ROLES[option] for name, option in where.items()}
 
 
 def recipe_from_roles(

@@ -20,6 +20,7 @@ file larger than memory is solved part by part while `Release.save` writes it.
 from __future__ import annotations
 
 import secrets
+import warnings
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -27,9 +28,9 @@ from typing import TYPE_CHECKING, Any
 from .. import progress as progress_
 from ..algorithms.kd_blocks import sample_step
 from ..engines import Engine
-from ..errors import CoterieError, PromiseError
+from ..errors import CoterieError, PrivacyWarning, PromiseError
 from ..protection.components import components
-from ..protection.plan import Plan, block_size, make_plan, needed_columns
+from ..protection.plan import Plan, block_size, make_plan, surveyed_columns
 from ..protection.survey import Survey
 from ..recipe import Recipe
 from ..verification import verify_claims
@@ -38,6 +39,7 @@ from .solving import Released, solve_all
 from .source import Source, open_source
 from .spreadsheets import check_policy
 from .tally import Tally
+from .telling import links_records
 from .writing import answers, columns_written
 
 if TYPE_CHECKING:
@@ -91,6 +93,8 @@ def protect(
     recipe.check_columns(source.names)
     check_policy(recipe, source.format)
     place = source.choose(engine)
+    if linked := links_records(recipe):
+        warnings.warn(linked, PrivacyWarning, stacklevel=2)
     release = Release(source, ready(recipe, place, source.options), place)
     if place == "memory":
         release.make(progress)
@@ -132,12 +136,12 @@ def planned(engine: Engine, recipe: Recipe) -> tuple[Survey, Plan]:
     return survey, make_plan(recipe, survey, engine.scan)
 
 
-def surveyed(engine: Engine, recipe: Recipe) -> Survey:
-    """Look at all records, and let the engine know what was seen."""
+def surveyed(engine: Engine, recipe: Recipe, k: int | None = None) -> Survey:
+    """Look at all records, and let the engine know what was seen; k is the largest that plans are made for."""
     size = min((block_size(recipe, c.k) or engine.records for c in components(recipe)), default=engine.records)
-    survey = Survey(recipe, sample_step(engine.records, max(1, size)))
+    survey = Survey(recipe, sample_step(engine.records, max(1, size)), k)
     progress_.more(engine.records)
-    for records in engine.scan(needed_columns(recipe)):
+    for records in engine.scan(surveyed_columns(recipe)):
         survey.add(records)
         progress_.done(len(records))
     engine.reading = engine.reading.with_survey(survey.steps, survey.categories())

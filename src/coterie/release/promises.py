@@ -7,7 +7,7 @@ from typing import Any
 
 from ..formats import harmless
 from ..recipe import Recipe
-from ..verification import Claims, Guard, Scenario
+from ..verification import Claims, Guard, Scenario, Unit
 
 
 def dialect_of(form: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any] | None:
@@ -30,9 +30,6 @@ def claims_of(recipe: Recipe, details: Mapping[str, Any]) -> Claims:
     neutral = recipe.file.formulas == "neutralize" and "delimiter" in details
     released = [n for n, rule in recipe.columns.items() if rule.role != "identifier"]
     told = dict(zip(released, harmless(released) if neutral else released, strict=True))
-    scenarios = tuple(
-        Scenario(name, tuple(told[q] for q in s.quasi if q not in within), s.k) for name, s in recipe.promises.items()
-    )
     guards = tuple(
         Guard(
             column=told[name],
@@ -48,4 +45,13 @@ def claims_of(recipe: Recipe, details: Mapping[str, Any]) -> Claims:
         for name, rule in recipe.columns.items()
         if rule.role == "confidential"
     )
-    return Claims(scenarios, tuple(told[w] for w in within), guards, tuple(told.values()))
+    unit = Unit(told[name], tuple(details.get("missing") or ())) if (name := recipe.unit_column) in told else None
+    return Claims(scenarios_of(recipe, told), tuple(told[w] for w in within), guards, tuple(told.values()), unit)
+
+
+def scenarios_of(recipe: Recipe, told: Mapping[str, str]) -> tuple[Scenario, ...]:
+    """The scenarios as the verifier takes them; `told` is what the release calls a column."""
+    return tuple(
+        Scenario(name, tuple(told[q] for q in s.quasi if q not in recipe.within), s.k)
+        for name, s in recipe.promises.items()
+    )

@@ -16,12 +16,13 @@ from .flow import checked, planned, released
 from .source import Source, rules_of
 from .tally import Tally
 from .telling import measures_of, release_facts
+from .unit_check import UnitCheck
 from .writing import table_of
 
 if TYPE_CHECKING:
     from ..facts.measures import Measures
     from ..protection.survey import Survey
-    from ..verification import Verdict
+    from ..verification import Check, Verdict
 
 
 class Release:
@@ -47,6 +48,7 @@ class Release:
         self._source = source
         self._survey: Survey | None = None
         self._tally: Tally | None = None
+        self._unit_checks: tuple[Check, ...] = ()  # of units that are not released
 
     def __reduce__(self) -> Any:
         """Refuse to be pickled: it knows the records as they were."""
@@ -62,12 +64,16 @@ class Release:
         with progress_.bar(progress, "grouping"):
             (part,) = released(engine, plan, self._tally)
         give_back(engine.records)
+        units = UnitCheck(recipe, source.details)
         with progress_.bar(progress, "releasing"):
+            numbers = part.records.numbers
+            units.add(part, lambda name: source.arrow(name).take(numbers))
+            self._unit_checks = units.checks()
             self.data = table_of(part, source, recipe)
             del part
             give_back(engine.records)
         with progress_.bar(progress, "verifying"):
-            self.verdict = checked(self.data, source, recipe)
+            self.verdict = checked(self.data, source, recipe).with_checks(self._unit_checks)
         give_back(engine.records)
 
     def _known(self) -> tuple[Survey, Tally]:

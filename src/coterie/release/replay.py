@@ -12,6 +12,7 @@ from ..formats import Format, content_hash
 from ..formats import write as write_file
 from ..formats.streams import writing
 from ..recipe import Recipe
+from ..verification import Check
 from ..verification.reading import private_folder
 from .manifest import data_name, read_manifest
 from .spreadsheets import as_written
@@ -52,18 +53,22 @@ def replay(folder: str | Path, table: Any, *, progress: bool = False) -> Replaye
     progress : bool
         Whether to show how far it is.
     """
+    return replayed(Path(folder), table, progress)[0]
+
+
+def replayed(folder: Path, table: Any, progress: bool = False) -> tuple[Replayed, tuple[Check, ...]]:
+    """A bundle's data once more, and the check of units that was made on the way, if they are not released."""
     from .bundle import make_in_parts
     from .flow import protect
 
-    folder = Path(folder)
     manifest = read_manifest(folder)
     name = data_name(manifest)
     differs = _versions(manifest)
     wanted = manifest["input"].get("sha256")
     if isinstance(table, (str, Path)) and wanted is not None and content_hash(Path(table)) != wanted:
-        return Replayed(False, (_OTHER_INPUT, *differs))
+        return Replayed(False, (_OTHER_INPUT, *differs)), ()
     if content_hash(folder / "recipe.toml") != manifest["files"]["recipe.toml"]["sha256"]:
-        return Replayed(False, (_OTHER_RECIPE, *differs))
+        return Replayed(False, (_OTHER_RECIPE, *differs)), ()
     recipe = Recipe.load(folder / "recipe.toml")
     with private_folder() as private:
         engine = "duckdb" if manifest.get("streamed") else "memory"
@@ -76,8 +81,8 @@ def replay(folder: str | Path, table: Any, *, progress: bool = False) -> Replaye
                 make_in_parts(release, writer.write, manifest["streamed"], progress)
         same = content_hash(written) == manifest["files"][name]["sha256"]
     if content_hash(folder / name) != manifest["files"][name]["sha256"]:
-        return Replayed(False, ("the data file was changed since it was written", *differs))
-    return Replayed(same, differs if same else ("the bytes of the data", *differs))
+        return Replayed(False, ("the data file was changed since it was written", *differs)), ()
+    return Replayed(same, differs if same else ("the bytes of the data", *differs)), release._unit_checks
 
 
 def _versions(manifest: dict[str, Any]) -> tuple[str, ...]:

@@ -17,7 +17,7 @@ from ..errors import CoterieError, PromiseError
 from ..protection.assemble import Assembled, Grouping, GroupTable, strata_of_parts
 from ..protection.grouping import unreachable
 from ..protection.guarding import guarded_columns
-from ..protection.plan import Division, Part, Plan, Router, in_parts, needed_columns
+from ..protection.plan import Division, Part, Plan, Router, in_parts, needed_columns, typed_columns
 from ..protection.solve import Solved, solve
 from ..tables.columns import Column
 from ..tables.records import Records
@@ -79,8 +79,10 @@ def _chunks(engine: Engine, plan: Plan, division: Division, columns: Sequence[st
 def _solved(chunk: Chunk, plan: Plan, division: Division, tally: Tally, threads: int) -> Iterator[tuple[Ints, Solved]]:
     """The parts of a chunk, in their order, solved on threads; and the loss at one border between two of them."""
     rows = dict(in_parts(chunk.part, chunk.parts))
-    for name in needed_columns(plan.recipe):
+    for name in typed_columns(plan.recipe):
         chunk.records.typed(name)  # read once, before threads ask for it
+    if plan.recipe.unit_column is not None:
+        chunk.records.units(plan.recipe.unit_column)
     pair = division.neighbours
     probe = pair if tally.measures_borders and pair is not None and pair[0] in chunk.parts else None
 

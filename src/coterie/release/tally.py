@@ -25,6 +25,7 @@ from ..protection.solve import Solved
 from ..protection.survey import weights_of
 from ..recipe import Recipe
 from ..tables.columns import Column, joined_columns
+from ..tables.identities import Hashes
 from ..tables.records import Records
 
 Floats = NDArray[np.float64]
@@ -68,11 +69,12 @@ class _Noise:
 
 @dataclass(frozen=True, eq=False)
 class Sampled:
-    """Some records before and after, and their weights."""
+    """Some records before and after, their weights, and whose they are."""
 
     before: Mapping[str, Column]
     after: Mapping[str, Column]
     weights: Floats | None
+    units: Hashes | None = None
 
     @property
     def records(self) -> int:
@@ -191,9 +193,11 @@ class Tally:
         masked = recipe.quasi if last else (*recipe.within, *component.quasi)
         names = [*masked, *recipe.of_role("confidential")]
         weights = weights_of(records, recipe)
+        units = None if recipe.unit_column is None else records.units(recipe.unit_column)
         if self.share >= 1.0:
             before = {name: records.column(name) for name in names}
-            self._samples[i].append(Sampled(before, ChainMap(after, before), weights))  # type: ignore[arg-type]
+            whole = Sampled(before, ChainMap(after, before), weights, units)  # type: ignore[arg-type]
+            self._samples[i].append(whole)
             return
         first = int(group.min())
         groups = np.arange(first, int(group.max()) + 1, dtype=np.uint64)
@@ -201,19 +205,22 @@ class Tally:
         rows = np.flatnonzero(drawn[group - first])
         before = {name: records.column(name).at(rows) for name in names}
         changed = {name: column.at(rows) for name, column in after.items() if name in names}
-        self._samples[i].append(Sampled(before, {**before, **changed}, None if weights is None else weights[rows]))
+        own = None if weights is None else weights[rows], None if units is None else units[rows]
+        self._samples[i].append(Sampled(before, {**before, **changed}, *own))
 
     def sample(self, i: int = -1) -> Sampled:
         """The records that measures of a division are taken from; those of the last one are for all of them."""
         parts = self._samples[i]
         if len(parts) == 1:
             (part,) = parts
-            return Sampled(part.before, {name: part.after[name] for name in part.before}, part.weights)
+            return Sampled(part.before, {name: part.after[name] for name in part.before}, part.weights, part.units)
         weights = [part.weights for part in parts if part.weights is not None]
+        units = [part.units for part in parts if part.units is not None]
         return Sampled(
             _joined(part.before for part in parts),
             _joined(part.after for part in parts),
             np.concatenate(weights) if weights else None,
+            np.concatenate(units) if units else None,
         )
 
     def grouping_facts(self) -> tuple[GroupingFacts, ...]:

@@ -9,11 +9,12 @@ from typing import Any
 
 from .._version import __version__
 from ..errors import CoterieError
-from ..facts.release_facts import ColumnFacts, InputFacts, OutputFacts, ReleaseFacts
+from ..facts.release_facts import ColumnFacts, InputFacts, OutputFacts, ReleaseFacts, UnitFacts
 from ..measures.measure import measure
 from ..measures.risk import Scenario
 from ..protection.plan import Plan
 from ..protection.survey import Survey
+from ..protection.unit_counts import codes
 from ..recipe import Recipe
 from .source import Source
 from .tally import Sampled, Tally
@@ -51,7 +52,17 @@ def release_facts(source: Source, engine: str, survey: Survey, tally: Tally, mea
         measures=measures,
         notes=tuple(notes(tally, engine)),
         verdict=None,
+        unit=_unit(survey, recipe),
     )
+
+
+def _unit(survey: Survey, recipe: Recipe) -> UnitFacts | None:
+    """Whose records they are."""
+    name = recipe.unit_column
+    if name is None:
+        return None
+    kept = recipe.columns[name].role != "identifier"
+    return UnitFacts(name, kept, survey.units.units.different, survey.units.unknown)
 
 
 def _column(name: str, source: Source, engine: str, survey: Survey, tally: Tally) -> ColumnFacts:
@@ -115,6 +126,7 @@ def _measured(sample: Sampled, scenarios: list[Scenario], recipe: Recipe) -> Any
         scenarios=scenarios,
         confidential=recipe.of_role("confidential"),
         weights=sample.weights,
+        units=None if sample.units is None else codes(sample.units),
         seed=recipe.seed or 0,
     )
 
@@ -140,6 +152,8 @@ def notes(tally: Tally, engine: str) -> list[str]:
     if not recipe.shuffle and engine == "memory":
         out.append("Rows are in the order of the input, which may tell who they are.")
     out += _left_out(plan)
+    if linked := links_records(recipe):
+        out.append(linked)
     if others := recipe.of_role("other"):
         out.append(kept_as_they_are(len(others)))
     return out
@@ -187,6 +201,17 @@ def released_as_observed(recipe: Recipe, groupings: int = 1) -> list[str]:
         some = "quasi-identifiers" if groupings == 1 else "a scenario's quasi-identifiers, but for strata,"
         out.append(f"Every released combination of {some} is that of a real record.")
     return out
+
+
+def links_records(recipe: Recipe) -> str | None:
+    """What it means that the column of units is released; None if it is not."""
+    name = recipe.unit_column
+    if name is None or recipe.columns[name].role == "identifier":
+        return None
+    return (
+        f"The unit '{name}' is released: it links all records of a unit. Whoever finds one of them knows the others, "
+        'and several classes together may tell who it is. Drop it (role = "identifier") unless it is needed.'
+    )
 
 
 def told_by_groups(records: int) -> str:

@@ -145,6 +145,7 @@ def _settings(settings: Settings, known: _Known) -> Settings:
         missing=_one_of(("refuse", "own-value", "group"), settings.missing) or "refuse",
         small_missing=_one_of(small, settings.small_missing) or "refuse",
         weights=_one_of(known.names, settings.weights),
+        unit=_one_of(known.names, settings.unit),
         guard=_one_of(("merge", "k-first", "t-first"), settings.guard) or "merge",
         rules=rules,
     )

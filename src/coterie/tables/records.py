@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from . import kinds
 from .columns import Column
+from .identities import Hashes, identities
 from .kinds import Typed
 
 Floats = NDArray[np.float64]
@@ -81,6 +82,7 @@ class Records:
     def __init__(self, numbers: Ints, arrow: Callable[[str], Any], reading: Reading) -> None:
         self.numbers, self.arrow, self.reading = numbers, arrow, reading
         self._typed: dict[str, Typed] = {}
+        self._units: dict[tuple[str, bool], Hashes] = {}
 
     def __len__(self) -> int:
         return len(self.numbers)
@@ -94,6 +96,12 @@ class Records:
     def column(self, name: str) -> Column:
         """A column as numbers."""
         return self.typed(name).column
+
+    def units(self, name: str, by_key: bool = True) -> Hashes:
+        """Whose records they are, by a column: see `identities`."""
+        if (name, by_key) not in self._units:
+            self._units[name, by_key] = identities(name, self.reading.plain(self.arrow(name)), by_key=by_key)
+        return self._units[name, by_key]
 
     def take(self, rows: Ints) -> Records:
         """Some of the records; their columns are those that are read here already, or when they are asked for."""
@@ -113,3 +121,9 @@ class _Taken(Records):
             typed = self._of.typed(name)
             self._typed[name] = typed._replace(column=typed.column.at(self._rows))
         return self._typed[name]
+
+    def units(self, name: str, by_key: bool = True) -> Hashes:
+        """Whose records these are."""
+        if (name, by_key) not in self._units:
+            self._units[name, by_key] = self._of.units(name, by_key)[self._rows]
+        return self._units[name, by_key]

@@ -10,11 +10,12 @@ from typing import Any
 
 from ..errors import CoterieError
 from . import sql, verdict
-from .claims import Claims, Guard, Scenario, claims_of, listed
+from .claims import Claims, Guard, Scenario, Unit, claims_of, listed
 from .reading import opened, quietly
+from .units import UnitCount
 from .verdict import Check, Verdict
 
-__all__ = ["Check", "Claims", "Guard", "Scenario", "Verdict", "check", "verify", "verify_claims"]
+__all__ = ["Check", "Claims", "Guard", "Scenario", "Unit", "UnitCount", "Verdict", "check", "verify", "verify_claims"]
 
 
 def verify(
@@ -25,6 +26,7 @@ def verify(
     within: Sequence[str] = (),
     confidential: Mapping[str, Mapping[str, Any]] | None = None,
     scenarios: Mapping[str, tuple[Sequence[str], int]] | None = None,
+    unit: str | None = None,
     dialect: Mapping[str, Any] | None = None,
 ) -> Verdict:
     """Check on the release itself that every record hides among at least k, and that classes are diverse.
@@ -44,6 +46,8 @@ def verify(
         `format`; see `Guard`. Classes with one value at most are counted for each.
     scenarios : mapping of name to (quasi, k)
         Several of them, instead of `quasi` and `k`; all must hold.
+    unit : str
+        The column that tells whose records they are. Every class must hold at least k of its different values.
     dialect : mapping
         Of a CSV file: `delimiter`, `quote` (None for none), `encoding`, `header` (bool), `names` (of the columns, where
         there is no header). Without: the comma, semicolon, tab or bar of the first line; `"`; UTF-8; True.
@@ -77,7 +81,7 @@ def verify(
     The release keeps all that was claimed (5 records read back).
       ✓ Every record shares its 1 quasi-identifier with at least 1 other: the smallest of 2 classes has 2.
     """
-    return verify_claims(release, claims_of(quasi, k, within, confidential, scenarios), dialect)
+    return verify_claims(release, claims_of(quasi, k, within, confidential, scenarios, unit), dialect)
 
 
 def verify_claims(
@@ -123,6 +127,8 @@ def _checked(relation: Any, claims: Claims, names: Mapping[str, str]) -> Verdict
             raise CoterieError("The release must hold records.", "none")
         whole[scenario.name] = sql.whole_type(records, max(sizes))
         checks.append(verdict.k_anonymity(scenario.name, columns, len(scenario.quasi), scenario.k, sizes))
+    if claims.unit is not None:
+        checks += _units(relation, claims, keys, names[claims.unit.column], kinds[claims.unit.column])
     for guard in claims.guards:
         name, kind = names[guard.column], kinds[guard.column]
         _check_readable(relation, guard, name, kind)
@@ -130,6 +136,17 @@ def _checked(relation: Any, claims: Claims, names: Mapping[str, str]) -> Verdict
             exact = [keys[c] for c in claims.key(scenario)]
             checks += _guarded(relation, scenario.name, exact, guard, name, kind, whole[scenario.name])
     return Verdict(tuple(checks), records)
+
+
+def _units(relation: Any, claims: Claims, keys: Mapping[str, str], name: str, kind: str) -> list[Check]:
+    """Whether every class of every scenario holds k different units."""
+    checks = []
+    for scenario in claims.scenarios:
+        guard = claims.unit.guard(scenario.k)  # type: ignore[union-attr]
+        (found,) = _ask(relation, sql.diversity([keys[c] for c in claims.key(scenario)], guard, name, kind))
+        classes, least, _, few, exposed, *_ = found
+        checks.append(verdict.units(scenario.name, guard.column, scenario.k, least, classes, few, exposed))
+    return checks
 
 
 def _check_readable(relation: Any, guard: Guard, name: str, kind: str) -> None:

@@ -109,6 +109,22 @@ class Guard:
 
 
 @dataclass(frozen=True)
+class Unit:
+    """The column that tells whose records they are, and texts that stand for a missing value in it."""
+
+    column: str
+    missing: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.column, str):
+            raise CoterieError("The unit must be the name of a column.", _kind_of(self.column))
+
+    def guard(self, k: int) -> Guard:
+        """What it asks of every class: k different values, missing ones not counted."""
+        return Guard(self.column, "nominal", l=k, missing=self.missing)
+
+
+@dataclass(frozen=True)
 class Claims:
     """All that a release must keep.
 
@@ -120,12 +136,15 @@ class Claims:
     guards : tuple of Guard
     released : tuple of str
         All columns that a file may hold, and must; none if nothing is claimed of that.
+    unit : Unit, optional
+        Whose records they are: every class must hold at least k different units, not only k records.
     """
 
     scenarios: tuple[Scenario, ...]
     within: tuple[str, ...] = ()
     guards: tuple[Guard, ...] = ()
     released: tuple[str, ...] = ()
+    unit: Unit | None = None
 
     def __post_init__(self) -> None:
         for name in ("scenarios", "guards"):
@@ -142,6 +161,9 @@ class Claims:
         if both:
             what = "A column is either known to an intruder or confidential."
             raise CoterieError(what, f"{listed(both)} as both")
+        if self.unit is not None and self.unit.column in self.keys:
+            what = "A unit is counted in every class, so it cannot make the classes."
+            raise CoterieError(what, f"'{self.unit.column}' as a quasi-identifier, too")
 
     def key(self, scenario: Scenario) -> tuple[str, ...]:
         """The columns whose values make the classes of a scenario."""
@@ -155,10 +177,11 @@ class Claims:
     @property
     def columns(self) -> tuple[str, ...]:
         """All columns that are looked at."""
-        return self.keys + tuple(g.column for g in self.guards)
+        more = () if self.unit is None else (self.unit.column,)
+        return tuple(dict.fromkeys((*self.keys, *(g.column for g in self.guards), *more)))
 
 
-def claims_of(quasi: Any, k: Any, within: Any, confidential: Any, scenarios: Any) -> Claims:
+def claims_of(quasi: Any, k: Any, within: Any, confidential: Any, scenarios: Any, unit: Any = None) -> Claims:
     """The arguments of `verify` as claims."""
     if scenarios is None:
         if quasi is None or k is None:
@@ -174,7 +197,8 @@ def claims_of(quasi: Any, k: Any, within: Any, confidential: Any, scenarios: Any
         confidential = {}
     if not isinstance(confidential, Mapping):
         raise CoterieError("'confidential' must map columns to what is claimed of them.", _kind_of(confidential))
-    return Claims(made, within, tuple(_guard(name, given) for name, given in confidential.items()))
+    guards = tuple(_guard(name, given) for name, given in confidential.items())
+    return Claims(made, within, guards, unit=None if unit is None else Unit(unit))
 
 
 def _scenario(name: Any, given: Any) -> Scenario:

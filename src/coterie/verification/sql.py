@@ -173,6 +173,19 @@ def _cells(keys: Sequence[str], guard: Guard, column: str, kind: str) -> str:
       FROM (SELECT id, size, unnest(held) AS w FROM classes) GROUP BY id, w)"""
 
 
+def units(keys: Sequence[str], guard: Guard, column: str, kind: str) -> str:
+    """Of each class: a number that stands for it, its records, its units, and which, if they are fewer than l.
+
+    Units are told by numbers, too. Should two have the same, they count as one.
+    """
+    named, names = _named(keys)
+    return f"""
+    SELECT hash({names}), count(*), count(DISTINCT w),
+      CASE WHEN count(DISTINCT w) < {guard.l} THEN coalesce(list(DISTINCT hash(w)) FILTER (w IS NOT NULL), []) END
+    FROM (SELECT {names}, {value(guard, kind)} AS w
+      FROM (SELECT {named}, {present(guard, column, kind)} AS v FROM coterie_release)) GROUP BY {names}"""
+
+
 def diversity(keys: Sequence[str], guard: Guard, column: str, kind: str) -> str:
     """Of all classes: least distinct l and entropy l, classes and records below each, classes with one value at most.
 

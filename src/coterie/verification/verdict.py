@@ -16,7 +16,8 @@ class Check:
     Attributes
     ----------
     what : str
-        "k-anonymity", "distinct l-diversity", "entropy l-diversity", "t-closeness" or "constant confidential values".
+        "k-anonymity", "k-anonymity of units", "distinct l-diversity", "entropy l-diversity", "t-closeness" or "constant
+        confidential values".
     scenario : str
         Whose classes were looked at.
     columns : tuple of str
@@ -30,6 +31,9 @@ class Check:
     ok : bool
     sizes : mapping of int to int
         How many classes there are of each size below k.
+    basis : str
+        What was counted: "release", what was written; "input", the same records with the column of units, before it was
+        dropped.
     """
 
     what: str
@@ -43,11 +47,18 @@ class Check:
     sentence: str
     ok: bool
     sizes: Mapping[int, int]
+    basis: str = "release"
 
     def as_dict(self) -> dict[str, Any]:
         """All of it, as JSON has it."""
         shown = {**self.__dict__, "columns": list(self.columns)}
         return shown | {"sizes": {str(size): number for size, number in self.sizes.items()}}
+
+    @classmethod
+    def from_dict(cls, shown: Mapping[str, Any]) -> Check:
+        """The same from JSON."""
+        sizes = {int(size): number for size, number in shown["sizes"].items()}
+        return cls(**{**shown, "columns": tuple(shown["columns"]), "sizes": sizes})
 
 
 @dataclass(frozen=True)
@@ -99,6 +110,10 @@ class Verdict:
 
     def __bool__(self) -> bool:
         return self.ok
+
+    def with_checks(self, checks: Sequence[Check]) -> Verdict:
+        """The same with further checks of the same records."""
+        return Verdict((*self.checks, *checks), self.records)
 
     @property
     def facts(self) -> VerdictFacts:
@@ -199,6 +214,26 @@ def diversity(
     if few:
         sentence += f" {_count(exposed, 'record')} {'is' if exposed == 1 else 'are'} in them."
     return Check(what, scenario, (column,), wanted, found, classes, few, exposed, _in(scenario, sentence), few == 0, {})
+
+
+def units(
+    scenario: str, column: str, k: int, least: int, classes: int, few: int, exposed: int, basis: str = "release"
+) -> Check:
+    """The check that every class holds k different units."""
+    if few == 0:
+        sentence = f"Every class holds at least {least:,} different values of '{column}', the unit that k counts."
+    else:
+        sentence = (
+            f"{few:,} of {_count(classes, 'class')} {'holds' if few == 1 else 'hold'} fewer than {k:,} different "
+            f"values of '{column}', the unit that k counts; the least is {least:,}. "
+            f"{_count(exposed, 'record')} {'is' if exposed == 1 else 'are'} in them."
+        )
+    if basis == "input":
+        sentence += f" Counted before '{column}' was dropped."
+    what = "k-anonymity of units"
+    return Check(
+        what, scenario, (column,), k, least, classes, few, exposed, _in(scenario, sentence), few == 0, {}, basis
+    )
 
 
 def constants(scenario: str, column: str, classes: int, few: int, exposed: int) -> Check:
