@@ -1,4 +1,4 @@
-"""Spellings of one confidential value: they count once for l, entropy, t and in measures; what is kept stays as it was."""
+"""Spellings of one confidential value count once for l, entropy, t and in measures; what is kept stays as it was."""
 
 from __future__ import annotations
 
