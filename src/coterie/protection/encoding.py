@@ -52,7 +52,7 @@ def encode_columns(
     plans = [_columns_of(column, exact, only_used) for column in columns]
     width = sum(plan.width for plan in plans)
     n = len(columns[0].numbers)
-    if n * width > MOST_VALUES:
+    if not _fits(n, plans):
         what = "The quasi-identifiers must fit into memory as a matrix."
         raise CoterieError(what, f"{n:,} records in {width:,} columns", "join rare categories, or use blocks.")
     out = np.empty((n, width))
@@ -65,6 +65,15 @@ def encode_columns(
             _fill_categories(column, plan, block)
         at += plan.width
     return out
+
+
+def fits_exactly(columns: Sequence[Column]) -> bool:
+    """Whether the matrix with an indicator for every category that a record here has fits into memory."""
+    return _fits(len(columns[0].numbers), [_columns_of(column, True, True) for column in columns])
+
+
+def _fits(n: int, plans: Sequence[_Plan]) -> bool:
+    return n * sum(plan.width for plan in plans) <= MOST_VALUES
 
 
 class _Plan(NamedTuple):

@@ -14,7 +14,8 @@ from ..algorithms.optimal.lower_bound import lower_bound
 from ..facts.release_facts import BoundFacts
 from ..measures.loss import percent
 from ..tables.columns import Column
-from .encoding import encode_columns
+from .category_codes import farthest
+from .encoding import encode_columns, fits_exactly
 from .scales import Scale
 
 Ints = NDArray[np.int64]
@@ -28,10 +29,18 @@ class ProvenPart(NamedTuple):
 
 
 def prove(columns: Sequence[Column], scales: Mapping[str, Scale], k: int, labels: Ints, effort: str) -> ProvenPart:
-    """A lower bound for a part whose records are in these groups."""
-    X = encode_columns(columns, scales, exact=True, only_used=True)  # codes would bound another loss
+    """A lower bound for a part whose records are in these groups.
+
+    Codes of categories bound another loss, which is at most `farthest` times as large. They are taken where an
+    indicator for each category would not fit.
+    """
+    exact = fits_exactly(columns)
+    X = encode_columns(columns, scales, exact=exact, only_used=True)
     proven = lower_bound(np.ascontiguousarray(X), k, effort=effort, labels=labels, limits=Limits(None))
-    return ProvenPart(proven.sse, proven.kind)
+    if exact:
+        return ProvenPart(proven.sse, proven.kind)
+    most = max(farthest(len(column.categories)) for column in columns if not column.is_ordered)
+    return ProvenPart(proven.sse / most * (1.0 - 1e-15), proven.kind)
 
 
 def bound_facts(proven: Sequence[ProvenPart], k: int, sse: float, sst: float, within: str) -> BoundFacts:

@@ -70,6 +70,9 @@ def _check_column(name: str, rule: ColumnRule, mistakes: list[Mistake]) -> None:
         wrong("order", "An ordinal column needs its categories, from the lowest to the highest.", "none")
     if rule.order is not None and rule.kind != "ordinal":
         wrong("order", "Only an ordinal column has an order.", f"kind = {rule.kind or 'none'}", "leave it out.")
+    if rule.order is not None and rule.role == "confidential" and (twice := _same_values(rule.order)):
+        what = "A confidential column's order must name each value once; case, blanks and zeros make no other value."
+        wrong("order", what, f"{twice:,} that are there already, in another spelling", "make them one in the data.")
     if rule.decimals is not None and (rule.role, rule.kind) != ("quasi", "numeric"):
         wrong("decimals", "Only the means of numeric quasi-identifiers are rounded.", _is(rule), "leave it out.")
     if rule.format is not None and (rule.kind != "datetime" or rule.role == "identifier"):
@@ -84,6 +87,13 @@ def _check_column(name: str, rule: ColumnRule, mistakes: list[Mistake]) -> None:
     if rule.noise is not None and rule.guarded:
         what = "Noise is for groups in which the column is constant: l and entropy leave none, and it would change t."
         wrong("noise", what, "one of these, too", "leave one out.")
+
+
+def _same_values(order: tuple[str, ...]) -> int:
+    """How many categories are one value with another one."""
+    from ..tables.text_keys import text_key
+
+    return len(order) - len({text_key(text) for text in order})
 
 
 def _is(rule: ColumnRule) -> str:

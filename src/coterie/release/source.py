@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -160,8 +161,10 @@ class Source:
             assert self.sha256 is not None
             form, names = self._peeked
             reading = Reading(rules, str(form.details.get("decimal") or "."), self._several_missing)
+            reading = replace(reading, missing_texts=_missing_texts(form))
             return DuckDBEngine(self.path, form, names, reading, self.memory, self.sha256, rows)
-        return MemoryEngine(self.names, self.table.records, self.arrow, Reading(rules, self.decimal), self._typed)
+        reading = Reading(rules, self.decimal, missing_texts=_missing_texts(self.format))
+        return MemoryEngine(self.names, self.table.records, self.arrow, reading, self._typed)
 
     @cached_property
     def _typed(self) -> dict[Any, Any]:
@@ -186,6 +189,11 @@ def open_source(table: Any, read: Mapping[str, Any] | None = None, *, memory: in
             raise CoterieError("A source that is open can't be read in another way.", "other options", "open it anew.")
         return table
     return Source(table, read or {}, memory)
+
+
+def _missing_texts(form: Format | None) -> tuple[str, ...]:
+    """The texts that mean missing in a file of texts."""
+    return tuple(form.details.get("missing") or ()) if form is not None and form.kind == "csv" else ()
 
 
 def rules_of(recipe: Recipe) -> dict[str, ColumnRule]:

@@ -113,7 +113,7 @@ def analysts(facts: Facts) -> list[Point]:
     points = [_values(facts), _ties(facts), _variances(facts), _correlations(facts), _TESTS, _EXTREMES]
     if any(column.released in ("mode", "median category") for column in masked(facts)):
         points.append(_RARE)
-    return [*points, _missing(facts), *_weights(facts), *_rows(facts)]
+    return [*points, _missing(facts), *_weights(facts), *_units(facts), *_rows(facts)]
 
 
 def _values(facts: Facts) -> Point:
@@ -170,6 +170,17 @@ def _weights(facts: Facts) -> list[Point]:
     if any(column.name == weights and column.released == "dropped" for column in facts.columns):
         return [("Weights", used + "The file does not hold them: it gives no estimates for the population.")]
     return [("Weights", used + "Use the same weights: weighted means of the masked columns are then kept.")]
+
+
+def _units(facts: Facts) -> list[Point]:
+    unit = facts.settings.unit
+    if unit is None:
+        return []
+    several = f"A unit ({unit}) may have several records. Every equivalence class holds records of at least "
+    words = f"{several}{facts.least_k} different units. "
+    if any(column.name == unit and column.released == "dropped" for column in facts.columns):
+        return [("Units", words + "The file does not tell which records are one unit's.")]
+    return [("Units", words + f"The column {unit} links the records of a unit: do not use it to find out who it is.")]
 
 
 def _rows(facts: Facts) -> list[Point]:

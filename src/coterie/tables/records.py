@@ -34,6 +34,8 @@ class Reading:
         What the released values of a whole column are rounded to; known once all records have been seen.
     categories : mapping of str to tuple of str
         All categories of nominal and boolean columns; known then, too.
+    missing_texts : tuple of str
+        All texts that mean missing in the file, whether a column still holds them or not.
     """
 
     rules: Mapping[str, Any]
@@ -41,6 +43,7 @@ class Reading:
     missing: tuple[str, ...] = ()
     steps: Mapping[str, float] = field(default_factory=dict)
     categories: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    missing_texts: tuple[str, ...] = ()
 
     def with_survey(self, steps: Mapping[str, float], categories: Mapping[str, tuple[str, ...]]) -> Reading:
         """The same, once the whole table is known."""
@@ -53,7 +56,8 @@ class Reading:
     def read(self, name: str, array: Any) -> Typed:
         """A column of some records."""
         step, every = self.steps.get(name), self.categories.get(name)
-        typed = kinds.read(name, self.plain(array), self.rules[name], self.decimal, step, every)
+        plain, rule = self.plain(array), self.rules[name]
+        typed = kinds.read(name, plain, rule, self.decimal, step, every, self.missing_texts)
         return typed._replace(step=self.steps.get(name, typed.step))
 
 

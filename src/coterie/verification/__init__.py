@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ..errors import CoterieError
-from . import sql, verdict
+from . import sql, texts, verdict
 from .claims import Claims, Guard, Scenario, Unit, claims_of, listed
 from .reading import opened, quietly
 from .units import UnitCount
@@ -131,11 +131,19 @@ def _checked(relation: Any, claims: Claims, names: Mapping[str, str]) -> Verdict
         checks += _units(relation, claims, keys, names[claims.unit.column], kinds[claims.unit.column])
     for guard in claims.guards:
         name, kind = names[guard.column], kinds[guard.column]
-        _check_readable(relation, guard, name, kind)
+        folds = _folds(relation, guard, name, kind)
+        if not sql.has_keys(guard, kind):  # any text can be read as a category
+            _check_order(relation, guard)
+            _check_readable(relation, guard, name, kind)
         for scenario in claims.scenarios:
             exact = [keys[c] for c in claims.key(scenario)]
-            checks += _guarded(relation, scenario.name, exact, guard, name, kind, whole[scenario.name])
+            checks += _guarded(relation, scenario.name, exact, guard, name, kind, folds, whole[scenario.name])
     return Verdict(tuple(checks), records)
+
+
+def _folds(relation: Any, guard: Guard, name: str, kind: str) -> texts.Folds:
+    """What stands for the characters of a column's texts, where these are told apart by keys."""
+    return texts.folds(c for (c,) in _ask(relation, sql.letters(guard, name))) if sql.has_keys(guard, kind) else {}
 
 
 def _units(relation: Any, claims: Claims, keys: Mapping[str, str], name: str, kind: str) -> list[Check]:
@@ -143,10 +151,20 @@ def _units(relation: Any, claims: Claims, keys: Mapping[str, str], name: str, ki
     checks = []
     for scenario in claims.scenarios:
         guard = claims.unit.guard(scenario.k)  # type: ignore[union-attr]
-        (found,) = _ask(relation, sql.diversity([keys[c] for c in claims.key(scenario)], guard, name, kind))
+        folds = _folds(relation, guard, name, kind)
+        (found,) = _ask(relation, sql.diversity([keys[c] for c in claims.key(scenario)], guard, name, kind, folds))
         classes, least, _, few, exposed, *_ = found
         checks.append(verdict.units(scenario.name, guard.column, scenario.k, least, classes, few, exposed))
     return checks
+
+
+def _check_order(relation: Any, guard: Guard) -> None:
+    if guard.order:
+        folds = texts.folds(c for (c,) in _ask(relation, sql.order_letters(guard)))
+        ((twice,),) = _ask(relation, sql.spelt_twice(guard, folds))
+        if twice:
+            what = f"'order' of '{guard.column}' must name each value once; case, blanks and zeros make no other value."
+            raise CoterieError(what, f"{twice:,} in another spelling", "make them one in the data.")
 
 
 def _check_readable(relation: Any, guard: Guard, name: str, kind: str) -> None:
@@ -161,10 +179,17 @@ def _check_readable(relation: Any, guard: Guard, name: str, kind: str) -> None:
 
 
 def _guarded(
-    relation: Any, scenario: str, keys: Sequence[str], guard: Guard, name: str, kind: str, whole: str
+    relation: Any,
+    scenario: str,
+    keys: Sequence[str],
+    guard: Guard,
+    name: str,
+    kind: str,
+    folds: texts.Folds,
+    whole: str,
 ) -> list[Check]:
     """The checks of one confidential column in the classes of one scenario."""
-    (found,) = _ask(relation, sql.diversity(keys, guard, name, kind))
+    (found,) = _ask(relation, sql.diversity(keys, guard, name, kind, folds))
     classes, least, least_entropy, few, exposed, few_entropy, exposed_entropy, constant, in_constant = found
     told: list[tuple[str, float, float, int, int]] = []
     if guard.l is not None:
@@ -172,7 +197,7 @@ def _guarded(
     if guard.entropy is not None:
         told.append(("entropy l-diversity", guard.entropy, least_entropy, few_entropy, exposed_entropy))
     if guard.t is not None:
-        ((farthest, beyond, exposed_beyond),) = _ask(relation, sql.closeness(keys, guard, name, kind, whole))
+        ((farthest, beyond, exposed_beyond),) = _ask(relation, sql.closeness(keys, guard, name, kind, folds, whole))
         told.append(("t-closeness", guard.t, farthest, beyond, exposed_beyond))
     checks = [
         verdict.diversity(what, scenario, guard.column, wanted, value, classes, number, inside)

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import CoterieError
-from .sql import literal
+from .literals import literal
 
 SUFFIXES = (".csv", ".tsv", ".tab", ".txt")
 DELIMITERS = (",", ";", "\t", "|")

@@ -213,7 +213,7 @@ def _connect(private: str, path: str | None = None, memory: int | None = None) -
     """A DuckDB of our own that can open nothing but `path`."""
     import duckdb
 
-    from .sql import literal
+    from .literals import literal
 
     connection = duckdb.connect(
         ":memory:",

@@ -1,6 +1,6 @@
 """The questions, in SQL: classes, their sizes, their confidential values. Everything is counted by sets, in integers.
 
-A relation is asked under the name `coterie_release`. Column names and texts get in through `ident` and `literal` alone.
+A relation is asked under the name `coterie_release`. Column names and texts get in through `literals.py` alone.
 """
 
 from __future__ import annotations
@@ -9,6 +9,8 @@ from collections.abc import Sequence
 
 from ..errors import CoterieError
 from .claims import Guard, listed
+from .literals import ident, literal, literals
+from .texts import Folds, characters, keyed
 
 RELEASE = "coterie_release"
 TEXT = {"varchar", "enum"}
@@ -20,21 +22,8 @@ TIMES = {"date", "time", "timestamp", "timestamp_s", "timestamp_ms", "timestamp_
 # Not intervals (to DuckDB, a month equals 30 days), nor times with offsets, nor anything nested
 PLAIN = TEXT | NUMBERS | TIMES | {"boolean", "blob", "uuid", "null"}
 
+_YES, _NO = "('true', 'yes', 'y', 't', '1', 'on')", "('false', 'no', 'n', 'f', '0', 'off')"
 BLANK = r"[\s\x{b}\x{85}\p{Z}\x{200b}\x{feff}]+"  # of any sort, zero-width ones too
-
-
-def ident(name: str) -> str:
-    """A name as SQL."""
-    return '"' + name.replace('"', '""') + '"'
-
-
-def literal(text: str) -> str:
-    """A text as SQL."""
-    return "'" + text.replace("'", "''") + "'"
-
-
-def _list(texts: Sequence[str]) -> str:
-    return "[" + ", ".join(map(literal, texts)) + "]"
 
 
 def exact(column: str, kind: str) -> str:
@@ -68,9 +57,10 @@ def value(guard: Guard, kind: str) -> str:
     Values that are the same get the same: "1.0" and "1.00" are one number.
     """
     if guard.kind == "nominal":
-        return "encode(v)" if kind in TEXT else "v"
+        return "v"
     if guard.kind == "boolean":
-        return f"coalesce(TRY_CAST(v AS BOOLEAN)::VARCHAR, {'lower(v)' if kind in TEXT else 'v::VARCHAR'})"
+        told = f"CASE WHEN v IN {_YES} THEN 'true' WHEN v IN {_NO} THEN 'false' ELSE v END"
+        return told if kind in TEXT else "coalesce(TRY_CAST(v AS BOOLEAN)::VARCHAR, v::VARCHAR)"
     if guard.kind == "ordinal":
         return _ordinal(guard, kind)
     if kind in TEXT:
@@ -86,7 +76,7 @@ def _ordinal(guard: Guard, kind: str) -> str:
             raise CoterieError(
                 "An ordinal column of texts needs its order.", f"'{guard.column}' without", "give order=[…]."
             )
-        return f"nullif(list_position({_list(guard.order)}, v), 0)"
+        return f"nullif(list_position({literals(guard.order)}, v), 0)"
     if kind not in NUMBERS | {"boolean"}:
         raise CoterieError(f"'{guard.column}' must be ordinal.", f"a column of type {kind}")
     if not guard.order:
@@ -148,52 +138,93 @@ def _named(keys: Sequence[str]) -> tuple[str, str]:
     return ", ".join(f"{key} AS k{j}" for j, key in enumerate(keys)), ", ".join(f"k{j}" for j in range(len(keys)))
 
 
+def has_keys(guard: Guard, kind: str) -> bool:
+    """Whether the values of a confidential column are told apart by keys of texts."""
+    return kind in TEXT and guard.kind in ("nominal", "boolean")
+
+
+def letters(guard: Guard, column: str) -> str:
+    """The characters whose folds must be known before keys can be asked for."""
+    return characters(f"SELECT decode(raw) AS v FROM ({_texts(guard, column)})")
+
+
+def order_letters(guard: Guard) -> str:
+    """The characters of an order, to be folded."""
+    return characters(f"SELECT unnest({literals(guard.order)}) AS v")
+
+
+def spelt_twice(guard: Guard, folds: Folds) -> str:
+    """How many categories of an order are one value with another one."""
+    keys = keyed(f"SELECT unnest({literals(guard.order)}) AS v", folds)
+    return f"SELECT count(*) - count(DISTINCT coalesce(v, '')) FROM ({keys})"
+
+
+def _texts(guard: Guard, column: str) -> str:
+    """The different texts of a column, and those that stand for a missing value."""
+    missing = "".join(f" UNION SELECT encode({literal(text)})" for text in guard.missing)
+    return f"SELECT DISTINCT {exact(column, 'varchar')} AS raw FROM coterie_release{missing}"
+
+
+def _rows(keys: Sequence[str], guard: Guard, column: str, kind: str, folds: Folds) -> str:
+    """All records: the keys of their classes, and v, the confidential value if it is present; of texts, its key."""
+    named, names = ("".join(f"{part}, " for part in parts if part) for parts in zip(_named(keys), strict=True))
+    if not has_keys(guard, kind):
+        return f"SELECT {named}{present(guard, column, kind)} AS v FROM coterie_release"
+    texts = keyed(f"SELECT raw, decode(raw) AS v FROM ({_texts(guard, column)})", folds)
+    missing = (
+        f"SELECT v FROM texts WHERE v IS NOT NULL AND list_contains({literals(('', *guard.missing))}, decode(raw))"
+    )
+    return f"""
+      WITH texts AS MATERIALIZED ({texts}), told AS (SELECT raw, v FROM texts WHERE v NOT IN ({missing}))
+      SELECT {names}told.v AS v FROM (SELECT {named}{exact(column, kind)} AS raw FROM coterie_release) AS rows
+      LEFT JOIN told ON rows.raw = told.raw"""
+
+
 def readable(guard: Guard, column: str, kind: str) -> str:
     """How many values are missing, and how many can't be read as what they should be."""
     return (
         f"SELECT count(*) FILTER (v IS NULL), count(*) FILTER (v IS NOT NULL AND w IS NULL) "
-        f"FROM (SELECT v, {value(guard, kind)} AS w "
-        f"FROM (SELECT {present(guard, column, kind)} AS v FROM coterie_release))"
+        f"FROM (SELECT v, {value(guard, kind)} AS w FROM ({_rows((), guard, column, kind, {})}))"
     )
 
 
-def _cells(keys: Sequence[str], guard: Guard, column: str, kind: str) -> str:
+def _cells(keys: Sequence[str], guard: Guard, column: str, kind: str, folds: Folds) -> str:
     """The cells: how often (n) a class (id, size) holds a value (w), missing ones as NULL.
 
     The values are collected by class and unpacked again under its number: all that follows then groups by one integer.
     """
-    named, names = _named(keys)
+    names = _named(keys)[1]
     return f"""
     WITH classes AS (
       SELECT row_number() OVER () AS id, size, held FROM (
         SELECT count(*) AS size, list({value(guard, kind)}) AS held
-        FROM (SELECT {named}, {present(guard, column, kind)} AS v FROM coterie_release) GROUP BY {names})),
+        FROM ({_rows(keys, guard, column, kind, folds)}) GROUP BY {names})),
     cells AS MATERIALIZED (
       SELECT id, any_value(size) AS size, w, count(*) AS n
       FROM (SELECT id, size, unnest(held) AS w FROM classes) GROUP BY id, w)"""
 
 
-def units(keys: Sequence[str], guard: Guard, column: str, kind: str) -> str:
+def units(keys: Sequence[str], guard: Guard, column: str, kind: str, folds: Folds) -> str:
     """Of each class: a number that stands for it, its records, its units, and which, if they are fewer than l.
 
     Units are told by numbers, too. Should two have the same, they count as one.
     """
-    named, names = _named(keys)
+    names = _named(keys)[1]
     return f"""
     SELECT hash({names}), count(*), count(DISTINCT w),
       CASE WHEN count(DISTINCT w) < {guard.l} THEN coalesce(list(DISTINCT hash(w)) FILTER (w IS NOT NULL), []) END
-    FROM (SELECT {names}, {value(guard, kind)} AS w
-      FROM (SELECT {named}, {present(guard, column, kind)} AS v FROM coterie_release)) GROUP BY {names}"""
+    FROM (SELECT {names}, {value(guard, kind)} AS w FROM ({_rows(keys, guard, column, kind, folds)}))
+    GROUP BY {names}"""
 
 
-def diversity(keys: Sequence[str], guard: Guard, column: str, kind: str) -> str:
+def diversity(keys: Sequence[str], guard: Guard, column: str, kind: str, folds: Folds) -> str:
     """Of all classes: least distinct l and entropy l, classes and records below each, classes with one value at most.
 
     A class's entropy is that of its values that are present: ln T - sum(n ln n) / T, with T of them in all.
     """
     l, entropy = guard.l or 0, guard.entropy or 0  # noqa: E741
     return (
-        _cells(keys, guard, column, kind)
+        _cells(keys, guard, column, kind, folds)
         + f""",
     of_class AS (
       SELECT any_value(size) AS size, count(w) AS l,
@@ -209,14 +240,14 @@ def diversity(keys: Sequence[str], guard: Guard, column: str, kind: str) -> str:
     )
 
 
-def closeness(keys: Sequence[str], guard: Guard, column: str, kind: str, whole: str) -> str:
+def closeness(keys: Sequence[str], guard: Guard, column: str, kind: str, folds: Folds, whole: str) -> str:
     """Of all classes: the largest distance to the whole file, classes and records beyond t.
 
     `whole` is the type for products of counts, as `whole_type` says.
     """
     measure = _ordered if guard.is_ordered else _equal
     return (
-        _cells(keys, guard, column, kind)
+        _cells(keys, guard, column, kind, folds)
         + measure(whole)
         + f"""
     SELECT max(d), count(*) FILTER (d > {guard.t!r}::DOUBLE + 1e-12),

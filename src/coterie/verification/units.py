@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from . import sql, verdict
+from . import sql, texts, verdict
 from .claims import Claims, Scenario
 from .reading import opened, quietly
 from .verdict import Check
@@ -53,6 +53,15 @@ def _holds(numbers: Any, number: int) -> bool:
     return at < len(numbers) and int(numbers[at]) == number
 
 
+def _ask(relation: Any, question: str) -> list[tuple[Any, ...]]:
+    """Rows of counts and numbers."""
+
+    def ask() -> list[tuple[Any, ...]]:
+        return list(relation.query(sql.RELEASE, question).fetchall())
+
+    return quietly(ask, "The units of the release cannot be counted.")
+
+
 class UnitCount:
     """Counts the units in every class of every scenario.
 
@@ -78,15 +87,14 @@ class UnitCount:
             types = dict(zip(relation.columns, (t.id for t in relation.types), strict=True))
             kinds = {column: types[name] for column, name in names.items()}
             sql.check_plain(list(kinds), list(kinds.values()))
+            unit, kind = names[claims.unit.column], kinds[claims.unit.column]
             for scenario in claims.scenarios:
                 keys = [sql.exact(names[c], kinds[c]) for c in claims.key(scenario)]
-                unit = claims.unit.column
-                question = sql.units(keys, claims.unit.guard(scenario.k), names[unit], kinds[unit])
-                rows = quietly(
-                    lambda question=question: relation.query(sql.RELEASE, question).fetchall(),  # type: ignore[misc]
-                    "The units of the release cannot be counted.",
-                )
-                self._found[scenario.name].add(rows)
+                guard = claims.unit.guard(scenario.k)
+                folds: texts.Folds = {}
+                if sql.has_keys(guard, kind):
+                    folds = texts.folds(c for (c,) in _ask(relation, sql.letters(guard, unit)))
+                self._found[scenario.name].add(_ask(relation, sql.units(keys, guard, unit, kind, folds)))
 
     def checks(self) -> tuple[Check, ...]:
         """What was found in all pieces."""

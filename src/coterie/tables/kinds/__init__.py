@@ -25,6 +25,7 @@ def read(
     decimal: str = ".",
     step: float | None = None,
     every: tuple[str, ...] | None = None,
+    missing: tuple[str, ...] = (),
 ) -> Typed:
     """A column of a table, as its rule says to read it.
 
@@ -41,6 +42,8 @@ def read(
         What times in text resolve, where these are some of a column's values: all are written alike.
     every : tuple of str, optional
         All categories of a nominal or boolean column, where these are some of its values: the codes are those of all.
+    missing : tuple of str
+        Texts that mean missing in the file: so do others that are one value with them.
 
     Returns
     -------
@@ -55,7 +58,7 @@ def read(
         elif rule.kind in _NUMBERS:
             typed = _NUMBERS[rule.kind](name, plain, rule, decimal)
         else:
-            typed = _CATEGORIES[rule.kind](name, plain, rule, every)
+            typed = _CATEGORIES[rule.kind](name, plain, rule, every, missing)
         return typed._replace(write=_fitting(name, typed, back))
     except CoterieError:
         raise

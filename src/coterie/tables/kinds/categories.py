@@ -2,29 +2,35 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import CoterieError
-from ..arrow import array_of, nulls_of
+from ..arrow import array_of, is_text, nulls_of
 from ..columns import Column
+from ..text_keys import text_key, text_keys
 from .typed import Floats, Typed
 
 MOST_CATEGORIES = 4096  # categories of a nominal quasi-identifier: with more, it is an identifier rather
-_BLANKS = " \t\n\v\f\r\x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000\u200b\ufeff"
-_BLANKS += "".join(map(chr, range(0x2000, 0x200B)))
 _NO = ("false", "no", "n", "f", "0", "off")
 _YES = ("true", "yes", "y", "t", "1", "on")
 
 
-def read_nominal(name: str, array: Any, rule: Any, every: tuple[str, ...] | None = None) -> Typed:
-    """Categories without an order; `every` are those of the whole table, where these are some of its records."""
+def read_nominal(
+    name: str, array: Any, rule: Any, every: tuple[str, ...] | None = None, missing: Sequence[str] = ()
+) -> Typed:
+    """Categories without an order; `every` are those of the whole table, where these are some of its records.
+
+    Of a confidential column, texts that are one value are one category, and those that are one with a text of `missing`
+    are missing.
+    """
     texts, codes, back = _categories(array)
     first = np.arange(len(texts))
-    if rule.role == "confidential":
-        texts, codes, first = _trimmed(texts, codes)
+    if rule.role == "confidential" and is_text(back.values.type):
+        texts, codes, first = _different(texts, codes, missing)
     order = np.argsort(np.array(texts, dtype=object)) if texts else np.empty(0, np.int64)
     if len(texts) > MOST_CATEGORIES and rule.role == "quasi":
         what = f"A nominal quasi-identifier can have at most {MOST_CATEGORIES:,} categories."
@@ -39,24 +45,24 @@ def read_nominal(name: str, array: Any, rule: Any, every: tuple[str, ...] | None
     return _typed(name, "nominal", list(every), numbers, back, own)
 
 
-def _trimmed(texts: list[str], codes: NDArray[np.int64]) -> tuple[list[str], NDArray[np.int64], NDArray[np.int64]]:
-    """Categories that differ in blanks around them as one, and blank ones as missing: nothing counts twice.
+def _different(
+    texts: list[str], codes: NDArray[np.int64], missing: Sequence[str]
+) -> tuple[list[str], NDArray[np.int64], NDArray[np.int64]]:
+    """The keys of texts as categories: nothing counts twice, and so does whoever checks a release.
 
-    So does whoever checks a release. The third array holds the first old code of each category.
+    The third array holds the first old code of each category.
     """
-    stripped = [text.strip(_BLANKS) for text in texts]
-    first: dict[str, int] = {}
-    for i, text in enumerate(stripped):
-        first.setdefault(text, i)
-    first.pop("", None)
-    place = {text: j for j, text in enumerate(first)}
-    number = np.array([*(place.get(text, -1) for text in stripped), -1], np.int64)
-    return list(first), number[codes], np.array(list(first.values()), np.int64)
+    keys, number = text_keys(texts)
+    nothing = {text_key(text) for text in missing}
+    left = np.array([key not in nothing for key in keys], bool)
+    place = np.append(np.where(left, np.cumsum(left) - 1, -1), -1)
+    number = np.append(place[number], -1)
+    kept, first = np.unique(number[:-1], return_index=True)
+    return [key for key, is_left in zip(keys, left, strict=True) if is_left], number[codes], first[kept >= 0]
 
 
-def read_ordinal(name: str, array: Any, rule: Any, every: tuple[str, ...] | None = None) -> Typed:
+def read_ordinal(name: str, array: Any, rule: Any, *_: Any) -> Typed:
     """Categories in the order that the rule gives."""
-    del every  # the rule names them
     texts, codes, back = _categories(array)
     place = {text: i for i, text in enumerate(rule.order)}
     unknown = [t for t in texts if t not in place]
@@ -72,7 +78,7 @@ def read_ordinal(name: str, array: Any, rule: Any, every: tuple[str, ...] | None
     return _typed(name, "ordinal", list(rule.order), numbers, back, old)
 
 
-def read_boolean(name: str, array: Any, rule: Any, every: tuple[str, ...] | None = None) -> Typed:
+def read_boolean(name: str, array: Any, rule: Any, every: tuple[str, ...] | None = None, *_: Any) -> Typed:
     """Yes and no, by whichever pair of words; `every` are those of the whole table."""
     del rule
     texts, codes, back = _categories(array)
