@@ -112,9 +112,12 @@ def private_folder() -> Iterator[str]:
 
 def _is_left(folder: Path) -> bool:
     """Whether a folder is ours, not new, and held by nobody."""
-    if os.name == "nt" or folder.is_symlink() or not folder.is_dir():
+    try:
+        found = folder.lstat()
+    except OSError:  # its owner has just removed it
         return False
-    found = folder.stat()
+    if os.name == "nt" or not stat.S_ISDIR(found.st_mode):
+        return False
     if found.st_uid != os.geteuid() or time.time() - found.st_mtime < _FRESH:
         return False
     handle = _lock(folder)
