@@ -12,7 +12,7 @@ from ._version import __version__
 
 if TYPE_CHECKING:
     from . import datasets
-    from .errors import CoterieError, PrivacyWarning, PromiseError
+    from .errors import CoterieError, PrivacyWarning, PromiseError, UnexpectedError
     from .facts.comparison import Candidate
     from .microaggregation.api import methods, microaggregate, refine
     from .microaggregation.bound import Bound
@@ -46,6 +46,7 @@ _HOME = {
     "Replayed": "release.replay",
     "Result": "microaggregation.result",
     "Source": "release.source",
+    "UnexpectedError": "errors",
     "Verdict": "verification",
     "assess": "release.assess",
     "compare": "release.compare",
@@ -76,6 +77,7 @@ __all__ = [
     "Replayed",
     "Result",
     "Source",
+    "UnexpectedError",
     "Verdict",
     "__version__",
     "assess",

@@ -13,7 +13,7 @@ from typing import Annotated, Any, ParamSpec
 import typer
 
 from .._version import __version__
-from ..errors import CoterieError, PrivacyWarning
+from ..errors import CoterieError, PrivacyWarning, printable
 
 P = ParamSpec("P")
 
@@ -69,7 +69,7 @@ def tell(what: Any) -> None:
 
         Console(stderr=True).print(what)
     else:
-        print(what, file=sys.stderr)
+        print(printable(str(what), lines=True), file=sys.stderr)
 
 
 @contextmanager

@@ -147,7 +147,7 @@ def _verified(written: Written, recipe: Recipe, memory: int | None) -> Any:
     verdict = verify_claims(written.data, claims, dialect, memory=memory and memory // 2)
     if not verdict.ok:
         hint = "this is a bug in Coterie, or in the writer of the format: please report it. Nothing was written."
-        raise PromiseError("The written file must keep the promises.", str(verdict), hint)
+        raise PromiseError("The written file must keep the promises.", " ".join(str(verdict).split()), hint)
     return verdict
 
 

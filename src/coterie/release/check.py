@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from ..errors import CoterieError, PromiseError
+from ..errors import CoterieError, PromiseError, boundary
 from ..formats import content_hash, detect, harmless, kind_of
 from ..recipe import Recipe
 from ..verification import Check, Verdict, verify_claims
@@ -22,6 +22,7 @@ from .promises import claims_of, dialect_of
 _OF_SYSTEMS = (".DS_Store", "Thumbs.db", "desktop.ini")  # who looks at a folder leaves them, and sees nothing of them
 
 
+@boundary
 def verify(
     release: Any,
     quasi: Sequence[str] | None = None,

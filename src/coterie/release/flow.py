@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING, Any
 from .. import progress as progress_
 from ..algorithms.kd_blocks import sample_step
 from ..engines import Engine
-from ..errors import CoterieError, PrivacyWarning, PromiseError
+from ..errors import CoterieError, PrivacyWarning, PromiseError, boundary
 from ..protection.components import components
 from ..protection.plan import Plan, block_size, make_plan, surveyed_columns
 from ..protection.survey import Survey
@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from .release import Release
 
 
+@boundary
 def protect(
     table: Any,
     recipe: Recipe | str | Path | Mapping[str, Any],
@@ -157,7 +158,6 @@ def checked(data: Any, source: Source, recipe: Recipe) -> Any:
     """The verdict on a released table in memory."""
     verdict = verify_claims(answers(data, source, recipe), claims_of(recipe, source.details))
     if not verdict.ok:
-        raise PromiseError(
-            "The release must keep its promises.", str(verdict), "this is a bug in Coterie: please report it."
-        )
+        hint = "this is a bug in Coterie: please report it."
+        raise PromiseError("The release must keep its promises.", " ".join(str(verdict).split()), hint)
     return verdict

@@ -8,12 +8,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from ..errors import CoterieError
+from ..errors import CoterieError, printable_json
 
 
 def as_json(facts: Any) -> str:
     """As the files of a bundle have it."""
-    return json.dumps(facts, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+    return printable_json(json.dumps(facts, indent=2, ensure_ascii=False, allow_nan=False)) + "\n"
 
 
 def sealed(manifest: Mapping[str, Any]) -> str:

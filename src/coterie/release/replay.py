@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from .._version import __version__
+from ..errors import boundary
 from ..formats import Format, content_hash
 from ..formats import write as write_file
 from ..formats.streams import writing
@@ -41,6 +42,7 @@ class Replayed:
         return "The data came out different: " + "; ".join(self.differs) + "."
 
 
+@boundary
 def replay(folder: str | Path, table: Any, *, progress: bool = False) -> Replayed:
     """Make a bundle's data again, and compare the bytes.
 

@@ -86,8 +86,15 @@ def open_table(table: Any) -> Table:
 def as_arrow(table: Any) -> Any:
     """A table of any library as a pyarrow Table, to be written."""
     frame = as_frame(table)
-    native = nw.to_native(frame)
-    return native if frame.implementation.is_pyarrow() else frame.to_arrow().replace_schema_metadata(None)
+    if frame.implementation.is_pyarrow():
+        return nw.to_native(frame)
+    try:
+        return frame.to_arrow().replace_schema_metadata(None)
+    except Exception:  # whose own words may quote a value
+        columns = FrameTable(frame)
+    for name in columns.names:
+        columns.arrow(name)  # which says the column that is to blame
+    raise CoterieError("The table must be one that pyarrow can hold, to be written.", type_of(table))
 
 
 class ArrowTable:
