@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import unicodedata
 from collections.abc import Callable
 from functools import wraps
 from pathlib import Path
@@ -25,8 +26,8 @@ _SHOWN = 6  # places in a message; the innermost ones
 def printable(text: str, lines: bool = False) -> str:
     r"""A text as it may be shown: what a terminal or a browser would obey, or not show, is written out, as in \x1b.
 
-    These are control characters, marks that turn the direction of writing, characters without width, all blanks but
-    the space, and halves of characters. Names of columns and categories can hold anything.
+    These are control characters, marks that turn the direction of writing, characters without width, and halves of
+    characters. Names of columns and categories can hold anything.
 
     Parameters
     ----------
@@ -34,13 +35,7 @@ def printable(text: str, lines: bool = False) -> str:
     lines : bool
         Whether line ends are meant, as between the lines of a report, and stay.
     """
-    if text.isprintable():
-        return text
-    return "".join(sign if sign.isprintable() or (lines and sign == "\n") else _escape(sign) for sign in text)
-
-
-def _escape(sign: str) -> str:
-    return sign.encode("unicode_escape", "backslashreplace").decode("ascii")
+    return _with_escapes(text, lines, lambda sign: sign.encode("unicode_escape", "backslashreplace").decode("ascii"))
 
 
 def printable_json(text: str) -> str:
@@ -48,18 +43,20 @@ def printable_json(text: str) -> str:
 
     Beyond line ends, such characters stand in quotes alone.
     """
-    return _document(text, lambda sign: json.dumps(sign)[1:-1])
+    return _with_escapes(text, True, lambda sign: json.dumps(sign)[1:-1])
 
 
 def printable_toml(text: str) -> str:
     r"""TOML as it may be shown: the same, with \u escapes. They stand in basic strings or comments alone."""
-    return _document(text, lambda sign: f"\\u{ord(sign):04x}" if ord(sign) < 0x10000 else f"\\U{ord(sign):08x}")
+    return _with_escapes(
+        text, True, lambda sign: f"\\u{ord(sign):04x}" if ord(sign) < 0x10000 else f"\\U{ord(sign):08x}"
+    )
 
 
-def _document(text: str, escape: Callable[[str], str]) -> str:
-    if text.replace("\n", "").isprintable():
-        return text
-    return "".join(sign if sign.isprintable() or sign == "\n" else escape(sign) for sign in text)
+def _with_escapes(text: str, lines: bool, escape: Callable[[str], str]) -> str:
+    odd = {sign for sign in set(text) if not sign.isprintable() and unicodedata.category(sign) != "Zs"}  # blanks stay
+    odd -= {"\n"} if lines else set()
+    return text.translate({ord(sign): escape(sign) for sign in odd}) if odd else text
 
 
 class CoterieError(ValueError):

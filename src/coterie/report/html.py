@@ -57,7 +57,7 @@ def _page(template: str, view: dict[str, Any]) -> str:
 
 def _shown(value: Any) -> Any:
     """A value as a page shows it: names may hold anything. (What is markup already was made so.)"""
-    return printable(value, lines=True) if type(value) is str else value
+    return printable(value) if type(value) is str else value
 
 
 @cache
