@@ -123,6 +123,7 @@ def _columns(source: Source, recipe: Recipe, engine: str | None) -> tuple[dict[s
             pieces.append([records.column(name) for name in names])
             if unit is not None:
                 units.append(records.units(unit))
+        place.check_unchanged()
     finally:
         place.close()
     columns = {name: joined_columns([piece[j] for piece in pieces]) for j, name in enumerate(names)}

@@ -99,6 +99,9 @@ def make_in_parts(release: Release, write: Callable[[Any], None], rows: int | No
         for name in ("facts", "measures"):
             release.__dict__.pop(name, None)
         return int(engine.rows) if engine.rows else None
+    except Exception:
+        engine.check_unchanged()  # if it did, then that is why
+        raise
     finally:
         engine.close()
 

@@ -19,8 +19,6 @@ from .deprecated import renamed
 from .manifest import data_name, manifest_text, read_manifest, sealed
 from .promises import claims_of, dialect_of
 
-_OF_SYSTEMS = (".DS_Store", "Thumbs.db", "desktop.ini")  # who looks at a folder leaves them, and sees nothing of them
-
 
 @boundary
 def verify(
@@ -116,15 +114,18 @@ def verify_bundle(folder: Path, input: Any = None) -> Verdict:
         raise PromiseError(changed, "'manifest.json', which was changed")
     for name, facts in manifest["files"].items():
         path = folder / name
-        if path.is_symlink() or not path.is_file():
+        if not path.is_file():
             raise PromiseError("A bundle must hold the files of its manifest.", f"no '{name}' in '{folder}'")
         if content_hash(path) != facts["sha256"]:
             raise PromiseError(changed, f"'{name}', which was changed")
-    known = {*manifest["files"], "manifest.json", *_OF_SYSTEMS}
+    known = {*manifest["files"], "manifest.json"}
     others = sorted(path.name for path in folder.iterdir() if path.name not in known)
     if others:
         what = "A bundle must hold the files of its manifest, and no others."
-        raise PromiseError(what, f"{listed(others)}, of which nothing is known", "keep it elsewhere.")
+        hint = "keep it elsewhere; delete what a system leaves where somebody looks, such as .DS_Store and Thumbs.db."
+        raise PromiseError(what, f"{listed(others)}, of which nothing is known", hint)
+    if manifest.get("verified") is not True:
+        raise PromiseError("A bundle must have been checked when it was written.", "'verified' is not true in it")
     recipe = Recipe.load(folder / "recipe.toml")
     data = folder / data_name(manifest)
     details = {n: v for n, v in manifest["format"].items() if n != "kind"}

@@ -217,6 +217,7 @@ def _looks_in_parts(source: Source) -> dict[str, Look]:
         for records in engine.scan(engine.names):
             for name in engine.names:
                 looking[name].add(records.reading.plain(records.arrow(name)))
+        engine.check_unchanged()
         if engine.records == 0:
             raise CoterieError("The table must hold records.", "0")
         return {name: one.seen() for name, one in looking.items()}

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from ..errors import CoterieError, printable_json
+from ..errors import CoterieError, PromiseError, printable_json
 
 
 def as_json(facts: Any) -> str:
@@ -38,7 +38,14 @@ def read_manifest(folder: Path) -> dict[str, Any]:
         manifest = None
     if not _is_manifest(manifest):
         raise CoterieError("A bundle must have a manifest.json.", f"'{folder}' without one that can be read")
+    links = [name for name in ("manifest.json", *manifest["files"]) if (folder / name).is_symlink()]
+    if links:  # what is checked here could be something else where the bundle goes
+        raise PromiseError("A bundle must hold its files itself.", f"{_quoted(links)}, which lead elsewhere")
     return manifest  # type: ignore[no-any-return]
+
+
+def _quoted(names: list[str]) -> str:
+    return ", ".join(f"'{name}'" for name in names)
 
 
 def manifest_text(folder: Path) -> str:

@@ -94,7 +94,7 @@ class Source:
             form = Format(form.kind, {**form.details, "missing": list(several)})
         elif form.kind in ("spss", "stata"):
             numbers = open_table(without_user_missing(read.table, form))
-        if _state_of(self.path) != self._state:
+        if _state_of(self.path) != self._state or _hash(self.path) != self.sha256:
             raise CoterieError("The input must not change while it is read.", f"'{self.path.name}', which did")
         return open_table(read.table), form, numbers
 
@@ -220,7 +220,7 @@ def _state_of(path: Path) -> tuple[int, ...] | None:
         state = path.stat()
     except OSError:
         return None
-    return state.st_ino, state.st_size, state.st_mtime_ns
+    return state.st_ino, state.st_size, state.st_mtime_ns, state.st_ctime_ns
 
 
 def _hash(path: Path) -> str:
