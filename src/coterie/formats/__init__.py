@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import CoterieError
-from .base import KINDS, NAMES, SUFFIXES, Format, Source, content_hash, kind_of
+from .base import KINDS, NAMES, SUFFIXES, Format, Source, check_details, content_hash, kind_of
 from .formulas import formulas, harmless, neutralize
 
 __all__ = [
@@ -15,6 +15,7 @@ __all__ = [
     "SUFFIXES",
     "Format",
     "Source",
+    "check_details",
     "content_hash",
     "default_format",
     "detect",

@@ -7,7 +7,7 @@ from dataclasses import MISSING, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
-from ..errors import CoterieError, printable, printable_toml
+from ..errors import CoterieError, boundary, printable, printable_toml
 from . import rules
 from .fields import AT_LEAST_0, AT_LEAST_2, FLAG, Mistake, ask, one_of, read_section, shown
 from .lines import line_of
@@ -132,6 +132,7 @@ class Recipe:
             raise RecipeError(mistakes)
 
     @classmethod
+    @boundary
     def loads(cls, text: str, where: str = "the recipe") -> Recipe:
         """A recipe from TOML text."""
         import tomllib
@@ -140,6 +141,8 @@ class Recipe:
             document = tomllib.loads(text)
         except tomllib.TOMLDecodeError as error:
             raise CoterieError(f"{where} must be TOML.", str(error)) from None
+        except RecursionError:
+            raise CoterieError(f"{where} must be TOML.", "lists or tables inside each other, too many") from None
         try:
             recipe = cls(**document)
         except RecipeError as error:
@@ -150,6 +153,7 @@ class Recipe:
         raise RecipeError(mistakes, where, text)
 
     @classmethod
+    @boundary
     def load(cls, path: str | Path) -> Recipe:
         """A recipe from a TOML file."""
         path = Path(path)

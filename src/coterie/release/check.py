@@ -16,7 +16,7 @@ from ..verification import Check, Verdict, verify_claims
 from ..verification import verify as verify_file
 from ..verification.claims import listed
 from .deprecated import renamed
-from .manifest import data_name, manifest_text, read_manifest, sealed
+from .manifest import data_name, format_of, manifest_text, read_manifest, sealed
 from .promises import claims_of, dialect_of
 
 
@@ -128,8 +128,8 @@ def verify_bundle(folder: Path, input: Any = None) -> Verdict:
         raise PromiseError("A bundle must have been checked when it was written.", "'verified' is not true in it")
     recipe = Recipe.load(folder / "recipe.toml")
     data = folder / data_name(manifest)
-    details = {n: v for n, v in manifest["format"].items() if n != "kind"}
-    verdict = verify_claims(data, claims_of(recipe, details), dialect_of(manifest["format"], manifest["names"]))
+    form = format_of(manifest)
+    verdict = verify_claims(data, claims_of(recipe, form.details), dialect_of(form.as_dict(), manifest["names"]))
     said, of_units = _verdict_in(folder)
     if verdict.ok and said != verdict.facts():
         raise PromiseError("The verdict of a bundle must be that on its data.", "another in 'verify.json'")
