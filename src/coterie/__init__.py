@@ -5,12 +5,12 @@ Names are imported on first use, so that importing the package, or asking for he
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
-
 from ._version import __version__
 
+TYPE_CHECKING = False  # as typing has it, which takes longer to import than all of this
 if TYPE_CHECKING:
+    from typing import Any
+
     from . import datasets
     from .errors import CoterieError, PrivacyWarning, PromiseError, UnexpectedError
     from .facts.comparison import Candidate
@@ -96,6 +96,8 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
+    from importlib import import_module
+
     if name == "datasets":
         return import_module(".datasets", __name__)
     if name in _HOME:

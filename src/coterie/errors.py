@@ -128,6 +128,8 @@ class PrivacyWarning(UserWarning):
         super().__init__(*(printable(word) if isinstance(word, str) else word for word in words))
 
 
+# What a handler of a library's errors lets pass: Coterie's own, and those that have nothing to do with the data
+NOT_OF_THE_DATA = (CoterieError, MemoryError, ImportError)
 _PASSING = (CoterieError, PrivacyWarning, DeprecationWarning)
 
 
@@ -165,8 +167,10 @@ def told_of(error: BaseException) -> Exception:
         hint = "it is not installed as a whole, or there is not enough memory (ulimit -v)."
         return CoterieError(what, f"{type(error).__name__} of '{error.name}'" if error.name else None, hint)
     if isinstance(error, OSError):
-        reason = os.strerror(error.errno) if error.errno and error.errno > 0 else type(error).__name__
-        return CoterieError("The system refuses to read or write.", reason)
+        if error.errno and error.errno > 0:
+            return CoterieError("The system refuses to read or write.", os.strerror(error.errno))
+        what = "The system must let Coterie read, write, and load its libraries."
+        return CoterieError(what, type(error).__name__, "is there enough memory (ulimit -v)?")
     return UnexpectedError.of(error)
 
 

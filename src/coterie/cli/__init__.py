@@ -37,6 +37,10 @@ def main() -> None:
         sys.modules[__name__].app()
     except KeyboardInterrupt:  # while the commands were loaded
         _end("interrupted.", 130)
+    except SystemExit as end:  # typer says nothing where no command has begun
+        if _interrupts and end.code == 130 and "coterie.cli.common" in sys.modules:
+            sys.modules["coterie.cli.common"].tell_interrupt()
+        raise
     except Exception as error:
         if _interrupts and (not isinstance(error, CoterieError) or isinstance(error, UnexpectedError)):
             _end("interrupted.", 130)  # a library has made another error of it

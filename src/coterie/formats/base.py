@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ..errors import CoterieError
+from ..errors import NOT_OF_THE_DATA, CoterieError
 
 # The suffix says the kind: what a file is must not depend on what is in it.
 SUFFIXES = {
@@ -109,7 +109,7 @@ def attempt(function: Callable[..., Any], *given: Any, **named: Any) -> tuple[An
     """
     try:
         return function(*given, **named), None
-    except (CoterieError, MemoryError):
+    except NOT_OF_THE_DATA:
         raise
     except OSError as error:
         # an errno below 0 or a missing one is a library's own

@@ -12,7 +12,7 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import CoterieError
+from ..errors import NOT_OF_THE_DATA, CoterieError
 
 Ints = NDArray[np.int64]
 
@@ -90,6 +90,8 @@ def as_arrow(table: Any) -> Any:
         return nw.to_native(frame)
     try:
         return frame.to_arrow().replace_schema_metadata(None)
+    except NOT_OF_THE_DATA:
+        raise
     except Exception:  # whose own words may quote a value
         columns = FrameTable(frame)
     for name in columns.names:
@@ -174,6 +176,8 @@ class FrameTable:
         failed = False
         try:
             return as_array(self._frame.get_column(name).to_arrow())
+        except NOT_OF_THE_DATA:
+            raise
         except Exception:  # whose own words may quote a value
             failed = True
         if failed:
