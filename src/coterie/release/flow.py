@@ -33,6 +33,7 @@ from ..protection.components import components
 from ..protection.plan import Plan, block_size, make_plan, surveyed_columns
 from ..protection.survey import Survey
 from ..recipe import Recipe
+from ..tables.spellings import spelled
 from ..verification import verify_claims
 from .promises import claims_of
 from .solving import Released, solve_all
@@ -145,7 +146,7 @@ def surveyed(engine: Engine, recipe: Recipe, k: int | None = None) -> Survey:
     for records in engine.scan(surveyed_columns(recipe)):
         survey.add(records)
         progress_.done(len(records))
-    engine.reading = engine.reading.with_survey(survey.steps, survey.categories())
+    engine.reading = engine.reading.with_survey(survey.steps, survey.categories(), spelled(survey.spellings))
     return survey
 
 

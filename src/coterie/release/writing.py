@@ -25,7 +25,7 @@ def columns_written(names: Sequence[str], recipe: Recipe) -> list[str]:
 def table_of(part: Released, source: Source, recipe: Recipe) -> Any:
     """The released table in the container of the input, where all records are in memory."""
     order = _order(len(part.records), recipe, ())
-    masked = {name: part.records.typed(name).write(column.numbers[order]) for name, column in part.after.items()}
+    masked = {name: part.records.written(name, column.numbers[order]) for name, column in part.after.items()}
     data = source.table.build(columns_written(source.names, recipe), masked, part.records.numbers[order])
     return without_formulas(data, recipe) if source.is_text else data
 
@@ -39,7 +39,7 @@ def piece_of(part: Released, names: Sequence[str], recipe: Recipe, is_text: bool
     arrays = []
     for name in names:
         if name in part.after:
-            arrays.append(part.records.typed(name).write(part.after[name].numbers[order]))
+            arrays.append(part.records.written(name, part.after[name].numbers[order]))
         else:
             arrays.append(part.records.arrow(name).take(take))
     table = pa.Table.from_arrays(arrays, names=list(names))
