@@ -74,7 +74,8 @@ class Format:
 _DIALECT = ("delimiter", "quote", "encoding", "header")  # without these, nobody can read a CSV file again
 _DETAILS: dict[str, Callable[[Any], bool]] = {
     **{name: lambda v: isinstance(v, str) and len(v) == 1 for name in ("delimiter", "decimal")},
-    **{name: lambda v: isinstance(v, str) for name in ("quote", "encoding", "compression")},
+    **{name: lambda v: isinstance(v, str) and v != "" for name in ("encoding", "compression")},
+    "quote": lambda v: isinstance(v, str) and len(v) < 2,
     **{name: lambda v: isinstance(v, bool) for name in ("header", "bom", "final_newline", "quoted")},
     **{name: lambda v: isinstance(v, list) and all(isinstance(t, str) for t in v) for name in ("missing", "kept")},
     "newline": lambda v: v in ("\n", "\r\n", "\r"),

@@ -68,7 +68,7 @@ def _write_whole(release: Release, stage: Path, format: str | None, progress: bo
     data = stage / f"data{suffix}"
     with progress_.bar(progress, "writing"):
         table = as_written(release.data, release._source.format, kind, release.recipe)
-        kind = with_labels_in_use(table, kind, release.recipe.quasi)
+        kind = with_labels_in_use(table, kind, table.column_names)
         write_file(table, kind, data)
     return Written(data, kind, table.column_names)
 

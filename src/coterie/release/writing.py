@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from ..formats import without_user_missing
 from ..recipe import Recipe
+from ..tables.arrow import as_array, used_levels
 from .solving import Released
 from .source import Source
 from .spreadsheets import without_formulas
@@ -41,7 +42,7 @@ def piece_of(part: Released, names: Sequence[str], recipe: Recipe, is_text: bool
         if name in part.after:
             arrays.append(part.records.written(name, part.after[name].numbers[order]))
         else:
-            arrays.append(part.records.arrow(name).take(take))
+            arrays.append(used_levels(as_array(part.records.arrow(name)).take(take)))
     table = pa.Table.from_arrays(arrays, names=list(names))
     return without_formulas(table, recipe) if is_text else table
 
