@@ -96,7 +96,7 @@ def protect(
     check_policy(recipe, source.format)
     place = source.choose(engine)
     if linked := links_records(recipe):
-        warnings.warn(linked, PrivacyWarning, stacklevel=2)
+        warnings.warn(linked, PrivacyWarning, stacklevel=3)
     release = Release(source, ready(recipe, place, source.options), place)
     if place == "memory":
         release.make(progress)
