@@ -160,7 +160,7 @@ ALLOWED = {
         "tables",
     },
     "verification": {"verification", "errors"},  # it shares nothing with what it checks
-    "report": {"report", "algorithms.registry", "facts", "verification.verdict"},
+    "report": {"report", "algorithms.registry", "errors", "facts", "verification.verdict"},
     "engines": {"engines", "errors", "formats", "tables"},
     "release": {
         "release",

@@ -5,14 +5,14 @@ Names are imported on first use, so that importing the package, or asking for he
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
-
 from ._version import __version__
 
+TYPE_CHECKING = False  # as typing has it, which takes longer to import than all of this
 if TYPE_CHECKING:
+    from typing import Any
+
     from . import datasets
-    from .errors import CoterieError, PrivacyWarning, PromiseError
+    from .errors import CoterieError, PrivacyWarning, PromiseError, UnexpectedError
     from .facts.comparison import Candidate
     from .microaggregation.api import methods, microaggregate, refine
     from .microaggregation.bound import Bound
@@ -46,6 +46,7 @@ _HOME = {
     "Replayed": "release.replay",
     "Result": "microaggregation.result",
     "Source": "release.source",
+    "UnexpectedError": "errors",
     "Verdict": "verification",
     "assess": "release.assess",
     "compare": "release.compare",
@@ -76,6 +77,7 @@ __all__ = [
     "Replayed",
     "Result",
     "Source",
+    "UnexpectedError",
     "Verdict",
     "__version__",
     "assess",
@@ -94,6 +96,8 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
+    from importlib import import_module
+
     if name == "datasets":
         return import_module(".datasets", __name__)
     if name in _HOME:

@@ -363,7 +363,7 @@ def test_a_bug_shows_no_message(monkeypatch, capsys):
         cli.main()
     assert exit_.value.code == 70
     shown = capsys.readouterr().err
-    assert "RuntimeError at test_cli.py:" in shown
+    assert "> cli/test_cli.py:" in shown
     assert "98765" not in shown
 
 

@@ -7,46 +7,52 @@ terminated.
 
 from __future__ import annotations
 
-import os
 import signal
 import sys
-import traceback
 from io import TextIOWrapper
-from pathlib import Path
+from typing import Any, NoReturn
 
-from ..errors import CoterieError, PromiseError
-from . import custodian, researcher
-from .common import app
+from ..errors import CoterieError, PromiseError, UnexpectedError, told_of
 
-__all__ = ["app", "custodian", "main", "researcher"]
+__all__ = ["app", "main"]
+
+
+def __getattr__(name: str) -> Any:
+    """The commands, imported when they are asked for: an interrupt that comes meanwhile finds `main` ready for it."""
+    if name != "app":
+        raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
+    from . import custodian, researcher  # noqa: F401
+    from .common import app
+
+    return app
 
 
 def main() -> None:
     """Run the command line. No traceback, and no message that could hold a record's value, reaches the terminal."""
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, TextIOWrapper):
-            stream.reconfigure(errors="replace")  # a sign that the terminal lacks is no reason to stop
-    _clean_up_when_stopped()
     try:
-        app()
-    except CoterieError as error:
-        print(f"coterie: {error}", file=sys.stderr)
-        raise SystemExit(3 if isinstance(error, PromiseError) else 2) from None
-    except MemoryError:
-        print("coterie: There is not enough memory.", file=sys.stderr)
-        raise SystemExit(2) from None
-    except OSError as error:
-        reason = os.strerror(error.errno) if error.errno else type(error).__name__
-        print(f"coterie: The system refuses to read or write: {reason}.", file=sys.stderr)
-        raise SystemExit(2) from None
+        for stream in (sys.stdout, sys.stderr):
+            if isinstance(stream, TextIOWrapper):
+                stream.reconfigure(errors="replace")  # a sign that the terminal lacks is no reason to stop
+        _clean_up_when_stopped()
+        sys.modules[__name__].app()
+    except KeyboardInterrupt:  # while the commands were loaded
+        _end("interrupted.", 130)
+    except SystemExit as end:  # typer says nothing where no command has begun
+        if _interrupts and end.code == 130 and "coterie.cli.common" in sys.modules:
+            sys.modules["coterie.cli.common"].tell_interrupt()
+        raise
     except Exception as error:
-        if _interrupts:  # a library has made another error of it
-            print("coterie: interrupted.", file=sys.stderr)
-            raise SystemExit(130) from None
-        where = traceback.extract_tb(error.__traceback__)[-1]
-        place = f"{Path(where.filename).name}:{where.lineno}"
-        print(f"coterie: a bug: {type(error).__name__} at {place}.", file=sys.stderr)
-        raise SystemExit(70) from None
+        if _interrupts and (not isinstance(error, CoterieError) or isinstance(error, UnexpectedError)):
+            _end("interrupted.", 130)  # a library has made another error of it
+        told = error if isinstance(error, CoterieError) else told_of(error)
+        if isinstance(told, UnexpectedError):
+            _end(f"a bug: {told.got}.", 70)
+        _end(str(told), 3 if isinstance(told, PromiseError) else 2)
+
+
+def _end(words: str, code: int) -> NoReturn:
+    print(f"coterie: {words}", file=sys.stderr)
+    raise SystemExit(code) from None
 
 
 _interrupts: list[int] = []

@@ -7,13 +7,13 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import wraps
+from functools import cache, wraps
 from typing import Annotated, Any, ParamSpec
 
 import typer
 
 from .._version import __version__
-from ..errors import CoterieError, PrivacyWarning
+from ..errors import CoterieError, PrivacyWarning, printable
 
 P = ParamSpec("P")
 
@@ -40,6 +40,12 @@ def _coterie(
 ) -> None: ...
 
 
+@cache
+def tell_interrupt() -> None:
+    """Say, once, that a run was interrupted."""
+    print("coterie: interrupted.", file=sys.stderr)
+
+
 def interruptible(command: Callable[P, None]) -> Callable[P, None]:
     """Let Ctrl-C end a command with a word and exit code 130; typer would end it silently."""
 
@@ -48,7 +54,7 @@ def interruptible(command: Callable[P, None]) -> Callable[P, None]:
         try:
             command(*args, **kwargs)
         except KeyboardInterrupt:
-            print("coterie: interrupted.", file=sys.stderr)
+            tell_interrupt()
             raise typer.Exit(130) from None
 
     return run
@@ -69,7 +75,7 @@ def tell(what: Any) -> None:
 
         Console(stderr=True).print(what)
     else:
-        print(what, file=sys.stderr)
+        print(printable(str(what), lines=True), file=sys.stderr)
 
 
 @contextmanager

@@ -327,6 +327,6 @@ def replay(
     if not quiet:
         tell(str(found))
     if json_:
-        print(json.dumps(found.as_dict(), indent=2, ensure_ascii=False))
+        print(json.dumps(found.as_dict(), indent=2))
     if not found.same:
         raise typer.Exit(1)

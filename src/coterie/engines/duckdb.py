@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import CoterieError
+from ..errors import NOT_OF_THE_DATA, CoterieError
 from ..formats import Format, streams
 from ..formats.base import content_hash
 from ..tables.records import Reading, Records
@@ -231,7 +231,7 @@ def _quietly(run: Callable[[], T]) -> T:
     """What `run` gives. DuckDB's own words quote values, so they stay here."""
     try:
         return run()
-    except CoterieError:
+    except NOT_OF_THE_DATA:
         raise
     except Exception as error:
         kind = type(error).__name__

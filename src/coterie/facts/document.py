@@ -10,6 +10,8 @@ from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from typing import Any
 
+from ..errors import printable_json
+
 VERSION = 1  # of the documents; it grows when a key is renamed or removed
 
 
@@ -25,7 +27,7 @@ def document(facts: Any) -> Any:
 
 def as_json(facts: Any) -> str:
     """The document as text."""
-    return json.dumps(document(facts), indent=2, ensure_ascii=False, allow_nan=False)
+    return printable_json(json.dumps(document(facts), indent=2, ensure_ascii=False, allow_nan=False))
 
 
 def _plain(value: Any) -> Any:

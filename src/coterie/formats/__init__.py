@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import CoterieError
-from .base import KINDS, NAMES, SUFFIXES, Format, Source, content_hash, kind_of
+from .base import KINDS, NAMES, SUFFIXES, Format, Source, check_details, content_hash, kind_of
 from .formulas import formulas, harmless, neutralize
 
 __all__ = [
@@ -15,6 +15,7 @@ __all__ = [
     "SUFFIXES",
     "Format",
     "Source",
+    "check_details",
     "content_hash",
     "default_format",
     "detect",
@@ -157,7 +158,7 @@ def without_user_missing(table: Any, format: Format, columns: list[str] | None =
 def with_labels_in_use(table: Any, format: Format, columns: Iterable[str]) -> Format:
     """The format with labels of those values alone, in these columns, that a record of the table has.
 
-    Of a masked column, the label of a value that is gone would tell that somebody had it.
+    The label of a value that is gone, by masking or because its records were left out, would tell that somebody had it.
 
     Parameters
     ----------

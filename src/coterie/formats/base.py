@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ..errors import CoterieError
+from ..errors import NOT_OF_THE_DATA, CoterieError
 
 # The suffix says the kind: what a file is must not depend on what is in it.
 SUFFIXES = {
@@ -71,6 +71,28 @@ class Format:
         return Format(self.kind, {**self.details, "variables": variables})
 
 
+_DIALECT = ("delimiter", "quote", "encoding", "header")  # without these, nobody can read a CSV file again
+_DETAILS: dict[str, Callable[[Any], bool]] = {
+    **{name: lambda v: isinstance(v, str) and len(v) == 1 for name in ("delimiter", "decimal")},
+    **{name: lambda v: isinstance(v, str) and v != "" for name in ("encoding", "compression")},
+    "quote": lambda v: isinstance(v, str) and len(v) < 2,
+    **{name: lambda v: isinstance(v, bool) for name in ("header", "bom", "final_newline", "quoted")},
+    **{name: lambda v: isinstance(v, list) and all(isinstance(t, str) for t in v) for name in ("missing", "kept")},
+    "newline": lambda v: v in ("\n", "\r\n", "\r"),
+    "variables": lambda v: isinstance(v, dict) and all(isinstance(what, dict) for what in v.values()),
+}
+
+
+def check_details(form: Format) -> None:
+    """Refuse a format that somebody else wrote down, where it lacks something, or says what can't be."""
+    lacking = [name for name in _DIALECT if form.kind == "csv" and name not in form.details]
+    wrong = [name for name, value in form.details.items() if name in _DETAILS and not _DETAILS[name](value)]
+    if lacking or wrong:
+        parts = [f"no {_few(lacking)}"] if lacking else []
+        parts += [f"{_few(wrong)} that can't be"] if wrong else []
+        raise CoterieError("The format of a file must say how it is written.", ", ".join(parts))
+
+
 @dataclass(frozen=True)
 class Source:
     """A file that was read: its table (of pyarrow, and not shown), its format, its name."""
@@ -88,7 +110,7 @@ def attempt(function: Callable[..., Any], *given: Any, **named: Any) -> tuple[An
     """
     try:
         return function(*given, **named), None
-    except (CoterieError, MemoryError):
+    except NOT_OF_THE_DATA:
         raise
     except OSError as error:
         # an errno below 0 or a missing one is a library's own

@@ -265,6 +265,17 @@ def write(table: Any, format: Format, path: Path) -> None:
         _raise_unencodable(table.column_names, columns, made.encoding)
 
 
+def _refuse_nul(names: list[str], columns: list[Any]) -> None:
+    """Refuse texts with a NUL: readers of CSV files stop at it, leave it out, or take the file for another."""
+    import pyarrow.compute as pc
+
+    for name, column in zip(names, columns, strict=True):
+        count = pc.sum(pc.match_substring(column, "\0")).as_py() or 0
+        if count or "\0" in name:
+            got = f"{count} texts in column '{name}'" if count else f"the column name '{name}'"
+            raise CoterieError("A CSV file must hold no NUL.", got, "write Parquet, or take it out of the texts.")
+
+
 def _raise_unencodable(names: list[str], columns: list[Any], encoding: str) -> None:
     for name, column in zip(names, columns, strict=True):
         count = sum(not _encodes(text, encoding) for text in column.unique().to_pylist() if text is not None)
@@ -377,6 +388,7 @@ def _pieces(names: list[str], columns: list[Any], made: Dialect) -> Iterator[Any
     import pyarrow as pa
     import pyarrow.compute as pc
 
+    _refuse_nul(names, columns)
     newline = large(made.newline)
     if made.header:
         heads = [_quoted("", pa.chunked_array([pa.array([n], pa.large_string())]), made)[0].as_py() for n in names]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
@@ -53,14 +54,14 @@ def _counts(x: Floats, edges: Floats) -> tuple[int, ...]:
 def round_edges(low: float, high: float, bins: int = BINS) -> Floats:
     """Round numbers at equal steps, the first not above `low`, the last above `high`."""
     # of numbers that hardly differ, floats of their size can't tell edges apart; of one number, its size is the step
-    span = max(high / bins - low / bins, 1e-12 * max(abs(low), abs(high))) or 1.0 / bins
+    span = max(high / bins - low / bins, 1e-12 * max(abs(low), abs(high)), _LEAST * (low < high)) or 1.0 / bins
     exponent = math.floor(math.log10(span))
     for e, m in ((exponent + i, m) for i in range(3) for m in (1, 2, 5)):
-        # a whole number of steps, divided by a power of ten where that is exact: 0.3, not 3 * 0.1
-        def edge(i: float, e: int = e, m: int = m) -> float:
-            return i * m * 10.0**e if e >= 0 else i * m / 10.0**-e
 
-        first, last = (math.floor(x / (m * 10.0**e)) for x in (low, high))
+        def edge(i: int, e: int = e, m: int = m) -> float:
+            return _times_power(i * m, e)
+
+        first, last = (_steps(x, m, e) for x in (low, high))
         if last - first < bins:
             while edge(first) > low:  # a rounding error of the quotient
                 first -= 1
@@ -68,12 +69,33 @@ def round_edges(low: float, high: float, bins: int = BINS) -> Floats:
                 first += 1
             while edge(last + 1) <= high:
                 last += 1
-            return np.array([edge(float(i)) for i in range(first, last + 2)])
+            return np.array([edge(i) for i in range(first, last + 2)])
     raise AssertionError("a step of ten times the span makes two bins at most")
+
+
+_LEAST = 1e-322  # floats have no finer steps that are round numbers
+_POWERS = 300  # of ten that are floats, and so are their inverses
+
+
+def _times_power(number: int, e: int) -> float:
+    """A whole number times a power of ten, divided by one where that is exact: 0.3, not 3 * 0.1."""
+    if e >= 0:
+        return float(number) * 10.0**e
+    return float(number) / 10.0**-e if e >= -_POWERS else float(Fraction(number, 10**-e))
+
+
+def _steps(x: float, m: int, e: int) -> int:
+    """How many whole steps of m times a power of ten x has."""
+    return math.floor(x / (m * 10.0**e)) if e >= -_POWERS else math.floor(Fraction(x) * 10**-e / m)
+
+
+_CALENDAR = 2.0**62  # microseconds, 146,000 years: numpy's calendar ends at twice that, and the last edge is beyond
 
 
 def _moments(low: float, high: float, bins: int) -> Floats:
     """The starts of seconds, days, months, years and so on, or of several of them, around these microseconds."""
+    if max(abs(low), abs(high)) > _CALENDAR:
+        return round_edges(low, high, bins)
     for m, unit in _TIMES:
         ends = np.array([math.floor(low), math.floor(high)]).astype("datetime64[us]")
         first, last = ends.astype(f"datetime64[{unit}]").astype(np.int64).tolist()

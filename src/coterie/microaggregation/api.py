@@ -15,7 +15,7 @@ from .. import progress as progress_
 from ..algorithms.limits import Limits
 from ..algorithms.registry import METHODS, find
 from ..algorithms.run import Grouping, Task, check_blocks, groups_of, refine_from, run
-from ..errors import CoterieError, PrivacyWarning
+from ..errors import CoterieError, PrivacyWarning, boundary
 from ..measures import loss
 from . import options as options_
 from .bound import Records, known
@@ -31,6 +31,7 @@ Seed = int | np.random.Generator | None
 
 
 @options_.one_spelling
+@boundary
 def microaggregate(
     X: Any,
     k: int,
@@ -144,6 +145,7 @@ def microaggregate(
 
 
 @options_.one_spelling
+@boundary
 def refine(
     X: Any,
     labels: Any,
@@ -247,7 +249,7 @@ def _exposed(columns: list[NDArray[Any]], k: int) -> int:
             f"The records are not {k}-anonymous: every column was grouped on its own, and {few:,} of "
             f"{len(columns[0]):,} records share all their values with fewer than {k - 1} others.",
             PrivacyWarning,
-            stacklevel=5,
+            stacklevel=6,
         )
     return few
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from ..algorithms.guarantee import Guarantee
 from ..algorithms.registry import Method
-from ..errors import CoterieError
+from ..errors import CoterieError, boundary
 from ..facts.result_facts import GuaranteeFacts, ResultFacts
 from ..measures.standard_units import finite
 from .bound import Bound, Records, bound
@@ -75,6 +75,7 @@ class Result:
         """Leave the records behind."""
         return {**self.__dict__, "_records": None}
 
+    @boundary
     def bound(
         self, effort: Literal["fast", "tight"] = "fast", *, seconds: float | None = None, progress: bool = False
     ) -> Bound:

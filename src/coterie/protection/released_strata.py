@@ -35,12 +35,17 @@ def released_strata(recipe: Recipe, divided: Divided, whole: Whole, scan: Scan, 
     if medoid:
         chosen = _medoids(columns, number, often, whole)
         return {column.name: column.numbers[chosen] for column in columns}
-    return {
-        column.name: centres_of_groups(
-            column, number, often, whole.steps.get(column.name, 0.0), whole.overall.get(column.name)
-        )
-        for column in columns
-    }
+    return {column.name: _released(column, number, often, whole) for column in columns}
+
+
+def _released(column: Column, number: Ints, often: Floats, whole: Whole) -> Floats:
+    """What is released in each stratum in a column: its own value, or the centre of several, rounded as the rest."""
+    name = column.name
+    centres = centres_of_groups(column, number, often, whole.steps.get(name, 0.0), whole.overall.get(name))
+    low, high = np.full(len(centres), np.nan), np.full(len(centres), np.nan)
+    np.fmin.at(low, number, column.numbers)
+    np.fmax.at(high, number, column.numbers)
+    return np.where(low == high, low, centres)
 
 
 def _column(name: str, recipe: Recipe, whole: Whole, values: list[Any]) -> Column:

@@ -19,6 +19,7 @@ from ..tables.columns import Column, joined_columns
 from ..tables.identities import Repeats
 from ..tables.kinds import MOST_CATEGORIES, Typed
 from ..tables.records import Records
+from ..tables.spellings import Spellings
 from .noise import Digits
 from .scales import Moments, Scale, Totals, as_float
 from .unit_counts import UnitSets, UnitSurvey, count_identifiers, refuse_repeated
@@ -122,6 +123,7 @@ class Survey:
     values: dict[str, Values] = field(default_factory=dict)  # of columns with t
     units: UnitSurvey = field(default_factory=UnitSurvey)
     identifiers: dict[str, Repeats] = field(default_factory=dict)  # where the recipe names no unit
+    spellings: dict[str, Spellings] = field(default_factory=dict)  # of columns of strata
     _categories: dict[str, dict[str, int]] = field(default_factory=dict)
     _weights: dict[str, Totals] = field(default_factory=dict)
     _styles: dict[str, set[Any]] = field(default_factory=dict)
@@ -138,6 +140,10 @@ class Survey:
         for name in recipe.quasi:
             self._see(records.typed(name))
             self._count(records.typed(name), weights)
+        for name in recipe.within:
+            column = records.column(name)
+            if not column.has_codes:
+                self.spellings.setdefault(name, Spellings()).add(column, records.reading.plain(records.arrow(name)))
         for name in recipe.of_role("confidential"):
             rule = recipe.columns[name]
             self._see(records.typed(name))
@@ -223,6 +229,8 @@ class Survey:
             self.digits.setdefault(name, Digits()).merge(digits)
         for name, values in other.values.items():
             self.values.setdefault(name, Values()).merge(values)
+        for name, spellings in other.spellings.items():
+            self.spellings.setdefault(name, Spellings()).merge(spellings)
         for name, place in other._categories.items():
             own = self._categories.setdefault(name, {})
             number = [own.setdefault(category, len(own)) for category in place]

@@ -7,7 +7,7 @@ from dataclasses import MISSING, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
-from ..errors import CoterieError
+from ..errors import CoterieError, boundary, printable, printable_toml
 from . import rules
 from .fields import AT_LEAST_0, AT_LEAST_2, FLAG, Mistake, ask, one_of, read_section, shown
 from .lines import line_of
@@ -33,15 +33,17 @@ class RecipeError(CoterieError):
         Where, what must hold, what was given, what to do.
     """
 
+    _lines = True
+
     def __init__(self, mistakes: Sequence[Mistake], where: str = "the recipe", text: str | None = None) -> None:
-        self.mistakes = list(mistakes)
+        self.mistakes, self._found_in = list(mistakes), (where, text)
         listed = [_sentence(m, text) for m in mistakes]
         many = f"{len(listed)} mistakes in {where}:" if len(listed) > 1 else f"A mistake in {where}:"
         super().__init__("\n  ".join([many, *listed]))
 
     def __reduce__(self) -> Any:
-        """Pickle as an error of its own text."""
-        return CoterieError, (self.what,)
+        """Pickle by the mistakes and the text that they were found in."""
+        return type(self), (self.mistakes, *self._found_in)
 
 
 def _sentence(mistake: Mistake, text: str | None) -> str:
@@ -52,7 +54,7 @@ def _sentence(mistake: Mistake, text: str | None) -> str:
         parts.append(f"Got: {mistake.got}.")
     if mistake.hint is not None:
         parts.append(f"Hint: {mistake.hint}")
-    return " ".join(parts)
+    return printable(" ".join(parts))
 
 
 @dataclass(frozen=True)
@@ -130,6 +132,7 @@ class Recipe:
             raise RecipeError(mistakes)
 
     @classmethod
+    @boundary
     def loads(cls, text: str, where: str = "the recipe") -> Recipe:
         """A recipe from TOML text."""
         import tomllib
@@ -138,6 +141,8 @@ class Recipe:
             document = tomllib.loads(text)
         except tomllib.TOMLDecodeError as error:
             raise CoterieError(f"{where} must be TOML.", str(error)) from None
+        except RecursionError:
+            raise CoterieError(f"{where} must be TOML.", "lists or tables inside each other, too many") from None
         try:
             recipe = cls(**document)
         except RecipeError as error:
@@ -148,6 +153,7 @@ class Recipe:
         raise RecipeError(mistakes, where, text)
 
     @classmethod
+    @boundary
     def load(cls, path: str | Path) -> Recipe:
         """A recipe from a TOML file."""
         path = Path(path)
@@ -163,7 +169,7 @@ class Recipe:
         """The recipe as TOML: what differs from the defaults, and every column."""
         import tomlkit
 
-        return tomlkit.dumps(self.as_dict())
+        return printable_toml(tomlkit.dumps(self.as_dict()))
 
     def save(self, path: str | Path) -> None:
         """Write the recipe as TOML."""

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..errors import boundary, printable
 from ..facts import document
 from ..facts.assessment import ScenarioAssessment
 from ..facts.measures import ConfidentialRisk
@@ -43,7 +44,7 @@ class Assessment:
             alone = f"{c.unique:,} {c.noun} ({c.unique_percent:.1f} %)"
             few = f"{c.below_k:,} {c.noun} ({c.below_k_percent:.1f} %)"
             lines += [
-                f"scenario        {s.name}: {', '.join(s.quasi)}",
+                f"scenario        {printable(s.name)}: {printable(', '.join(s.quasi))}",
                 f"  unique        {alone} share these values with no other",
                 f"  below k = {s.k:<4}{few} share them with fewer than {s.k - 1} others",
                 f"  classes       {c.classes:,}; the smallest has {c.smallest}",
@@ -51,16 +52,17 @@ class Assessment:
                 "values of everybody",
             ]
         for one in self.confidential:
-            where = "" if len(self.scenarios) == 1 else f" (scenario {one.scenario})"
+            where = "" if len(self.scenarios) == 1 else f" (scenario {printable(one.scenario)})"
             lines.append(
-                f"confidential    {one.name}{where}: constant in {one.constant_classes:,} of {one.classes:,} "
-                f"classes, {one.constant_records:,} records"
+                f"confidential    {printable(one.name)}{where}: constant in {one.constant_classes:,} of "
+                f"{one.classes:,} classes, {one.constant_records:,} records"
             )
-        return "\n".join(lines)
+        return printable("\n".join(lines), lines=True)
 
     __repr__ = __str__
 
 
+@boundary
 def assess(
     table: Any,
     recipe: Any = None,
@@ -121,6 +123,7 @@ def _columns(source: Source, recipe: Recipe, engine: str | None) -> tuple[dict[s
             pieces.append([records.column(name) for name in names])
             if unit is not None:
                 units.append(records.units(unit))
+        place.check_unchanged()
     finally:
         place.close()
     columns = {name: joined_columns([piece[j] for piece in pieces]) for j, name in enumerate(names)}

@@ -68,7 +68,7 @@ def _write_whole(release: Release, stage: Path, format: str | None, progress: bo
     data = stage / f"data{suffix}"
     with progress_.bar(progress, "writing"):
         table = as_written(release.data, release._source.format, kind, release.recipe)
-        kind = with_labels_in_use(table, kind, release.recipe.quasi)
+        kind = with_labels_in_use(table, kind, table.column_names)
         write_file(table, kind, data)
     return Written(data, kind, table.column_names)
 
@@ -99,6 +99,9 @@ def make_in_parts(release: Release, write: Callable[[Any], None], rows: int | No
         for name in ("facts", "measures"):
             release.__dict__.pop(name, None)
         return int(engine.rows) if engine.rows else None
+    except Exception:
+        engine.check_unchanged()  # if it did, then that is why
+        raise
     finally:
         engine.close()
 
@@ -147,7 +150,7 @@ def _verified(written: Written, recipe: Recipe, memory: int | None) -> Any:
     verdict = verify_claims(written.data, claims, dialect, memory=memory and memory // 2)
     if not verdict.ok:
         hint = "this is a bug in Coterie, or in the writer of the format: please report it. Nothing was written."
-        raise PromiseError("The written file must keep the promises.", str(verdict), hint)
+        raise PromiseError("The written file must keep the promises.", " ".join(str(verdict).split()), hint)
     return verdict
 
 

@@ -9,19 +9,18 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from ..errors import CoterieError, PromiseError
+from ..errors import CoterieError, PromiseError, boundary
 from ..formats import content_hash, detect, harmless, kind_of
 from ..recipe import Recipe
 from ..verification import Check, Verdict, verify_claims
 from ..verification import verify as verify_file
 from ..verification.claims import listed
 from .deprecated import renamed
-from .manifest import data_name, manifest_text, read_manifest, sealed
+from .manifest import data_name, format_of, manifest_text, read_manifest, sealed
 from .promises import claims_of, dialect_of
 
-_OF_SYSTEMS = (".DS_Store", "Thumbs.db", "desktop.ini")  # who looks at a folder leaves them, and sees nothing of them
 
-
+@boundary
 def verify(
     release: Any,
     quasi: Sequence[str] | None = None,
@@ -115,19 +114,22 @@ def verify_bundle(folder: Path, input: Any = None) -> Verdict:
         raise PromiseError(changed, "'manifest.json', which was changed")
     for name, facts in manifest["files"].items():
         path = folder / name
-        if path.is_symlink() or not path.is_file():
+        if not path.is_file():
             raise PromiseError("A bundle must hold the files of its manifest.", f"no '{name}' in '{folder}'")
         if content_hash(path) != facts["sha256"]:
             raise PromiseError(changed, f"'{name}', which was changed")
-    known = {*manifest["files"], "manifest.json", *_OF_SYSTEMS}
+    known = {*manifest["files"], "manifest.json"}
     others = sorted(path.name for path in folder.iterdir() if path.name not in known)
     if others:
         what = "A bundle must hold the files of its manifest, and no others."
-        raise PromiseError(what, f"{listed(others)}, of which nothing is known", "keep it elsewhere.")
+        hint = "keep it elsewhere; delete what a system leaves where somebody looks, such as .DS_Store and Thumbs.db."
+        raise PromiseError(what, f"{listed(others)}, of which nothing is known", hint)
+    if manifest.get("verified") is not True:
+        raise PromiseError("A bundle must have been checked when it was written.", "'verified' is not true in it")
     recipe = Recipe.load(folder / "recipe.toml")
     data = folder / data_name(manifest)
-    details = {n: v for n, v in manifest["format"].items() if n != "kind"}
-    verdict = verify_claims(data, claims_of(recipe, details), dialect_of(manifest["format"], manifest["names"]))
+    form = format_of(manifest)
+    verdict = verify_claims(data, claims_of(recipe, form.details), dialect_of(form.as_dict(), manifest["names"]))
     said, of_units = _verdict_in(folder)
     if verdict.ok and said != verdict.facts():
         raise PromiseError("The verdict of a bundle must be that on its data.", "another in 'verify.json'")

@@ -12,7 +12,7 @@ from typing import Any
 from .. import progress as progress_
 from ..algorithms.registry import find
 from ..algorithms.shared import sharing
-from ..errors import CoterieError, PromiseError
+from ..errors import CoterieError, PromiseError, boundary
 from ..facts.comparison import Candidate, with_frontier
 from ..measures.measure import measure_candidate
 from ..measures.risk import classes
@@ -33,6 +33,7 @@ class Comparison:
 
     candidates: tuple[Candidate, ...]
 
+    @boundary
     def html(self) -> str:
         """A page with the risk-utility map."""
         from ..report.html import render_compare
@@ -54,6 +55,7 @@ class Comparison:
         return as_table(self.candidates)
 
 
+@boundary
 def compare(
     table: Any,
     k: list[int],

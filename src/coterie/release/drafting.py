@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from ..errors import CoterieError
+from ..errors import CoterieError, boundary, printable_toml
 from ..recipe import Recipe, RecipeError
 from ..recipe.draft import Look, Looking, draft, look, rules_for
 from ..recipe.fields import Mistake
@@ -19,6 +19,7 @@ from .source import Source, open_source
 _COUNTED = 100_000  # different values of a column that are counted where it is looked at part by part
 
 
+@boundary
 def draft_recipe(
     table: Any,
     k: int = 5,
@@ -42,7 +43,7 @@ def draft_recipe(
         The old name of `read`.
     """
     source = open_source(table, renamed("options", options, "read", read), memory=memory)
-    return draft(looks(source), k, source.options)
+    return printable_toml(draft(looks(source), k, source.options))
 
 
 @dataclass(frozen=True)
@@ -216,6 +217,7 @@ def _looks_in_parts(source: Source) -> dict[str, Look]:
         for records in engine.scan(engine.names):
             for name in engine.names:
                 looking[name].add(records.reading.plain(records.arrow(name)))
+        engine.check_unchanged()
         if engine.records == 0:
             raise CoterieError("The table must hold records.", "0")
         return {name: one.seen() for name, one in looking.items()}

@@ -28,11 +28,12 @@ from typing import TYPE_CHECKING, Any
 from .. import progress as progress_
 from ..algorithms.kd_blocks import sample_step
 from ..engines import Engine
-from ..errors import CoterieError, PrivacyWarning, PromiseError
+from ..errors import CoterieError, PrivacyWarning, PromiseError, boundary
 from ..protection.components import components
 from ..protection.plan import Plan, block_size, make_plan, surveyed_columns
 from ..protection.survey import Survey
 from ..recipe import Recipe
+from ..tables.spellings import spelled
 from ..verification import verify_claims
 from .promises import claims_of
 from .solving import Released, solve_all
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
     from .release import Release
 
 
+@boundary
 def protect(
     table: Any,
     recipe: Recipe | str | Path | Mapping[str, Any],
@@ -94,7 +96,7 @@ def protect(
     check_policy(recipe, source.format)
     place = source.choose(engine)
     if linked := links_records(recipe):
-        warnings.warn(linked, PrivacyWarning, stacklevel=2)
+        warnings.warn(linked, PrivacyWarning, stacklevel=3)
     release = Release(source, ready(recipe, place, source.options), place)
     if place == "memory":
         release.make(progress)
@@ -144,7 +146,7 @@ def surveyed(engine: Engine, recipe: Recipe, k: int | None = None) -> Survey:
     for records in engine.scan(surveyed_columns(recipe)):
         survey.add(records)
         progress_.done(len(records))
-    engine.reading = engine.reading.with_survey(survey.steps, survey.categories())
+    engine.reading = engine.reading.with_survey(survey.steps, survey.categories(), spelled(survey.spellings))
     return survey
 
 
@@ -157,7 +159,6 @@ def checked(data: Any, source: Source, recipe: Recipe) -> Any:
     """The verdict on a released table in memory."""
     verdict = verify_claims(answers(data, source, recipe), claims_of(recipe, source.details))
     if not verdict.ok:
-        raise PromiseError(
-            "The release must keep its promises.", str(verdict), "this is a bug in Coterie: please report it."
-        )
+        hint = "this is a bug in Coterie: please report it."
+        raise PromiseError("The release must keep its promises.", " ".join(str(verdict).split()), hint)
     return verdict

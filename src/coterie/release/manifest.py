@@ -8,12 +8,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from ..errors import CoterieError
+from ..errors import CoterieError, PromiseError, printable_json
+from ..formats import Format, check_details, kind_of
 
 
 def as_json(facts: Any) -> str:
     """As the files of a bundle have it."""
-    return json.dumps(facts, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+    return printable_json(json.dumps(facts, indent=2, ensure_ascii=False, allow_nan=False)) + "\n"
 
 
 def sealed(manifest: Mapping[str, Any]) -> str:
@@ -38,7 +39,14 @@ def read_manifest(folder: Path) -> dict[str, Any]:
         manifest = None
     if not _is_manifest(manifest):
         raise CoterieError("A bundle must have a manifest.json.", f"'{folder}' without one that can be read")
+    links = [name for name in ("manifest.json", *manifest["files"]) if (folder / name).is_symlink()]
+    if links:  # what is checked here could be something else where the bundle goes
+        raise PromiseError("A bundle must hold its files itself.", f"{_quoted(links)}, which lead elsewhere")
     return manifest  # type: ignore[no-any-return]
+
+
+def _quoted(names: list[str]) -> str:
+    return ", ".join(f"'{name}'" for name in names)
 
 
 def manifest_text(folder: Path) -> str:
@@ -54,13 +62,28 @@ def _is_manifest(manifest: Any) -> bool:
         return False
     if not isinstance(manifest.get("names"), list) or not all(isinstance(n, str) for n in manifest["names"]):
         return False
+    if not all(_is_count(manifest.get(name)) for name in ("streamed", "memory")):
+        return False
     files = manifest["files"]
     if not set(files) >= _FILES or any(Path(name).name != name for name in files):
         return False
     return all(isinstance(f, dict) and isinstance(f.get("sha256"), str) for f in files.values())
 
 
+def _is_count(value: Any) -> bool:
+    return value is None or (type(value) is int and value > 0)
+
+
 _FILES = {"recipe.toml", "verify.json", "report.html", "internal.html"}  # and the data
+
+
+def format_of(manifest: Mapping[str, Any]) -> Format:
+    """How the data file is written, as the manifest says it: all of it, and what its name says."""
+    form = Format.from_dict(manifest["format"])
+    if form.kind != kind_of(Path(data_name(manifest))):
+        raise CoterieError("The manifest must say how the data file is written.", f"another kind, {form.kind}")
+    check_details(form)
+    return form
 
 
 def data_name(manifest: Mapping[str, Any]) -> str:

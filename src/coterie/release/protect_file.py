@@ -6,12 +6,14 @@ import warnings
 from pathlib import Path
 from typing import Any
 
+from ..errors import boundary
 from .bundle import write_bundle
 from .flow import protect
 from .place import check_place
 from .release import Release
 
 
+@boundary
 def protect_file(
     path: str | Path,
     recipe: Any,
@@ -36,7 +38,7 @@ def protect_file(
         How many records are held at a time; else as many as the memory takes.
     """
     warnings.warn(
-        "protect_file is called protect(path, recipe, memory=...).save(folder) now.", DeprecationWarning, stacklevel=2
+        "protect_file is called protect(path, recipe, memory=...).save(folder) now.", DeprecationWarning, stacklevel=3
     )
     place = Path(folder).absolute()
     check_place(place, force)

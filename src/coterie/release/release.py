@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from .. import progress as progress_
 from ..engines.freed import give_back
-from ..errors import CoterieError
+from ..errors import CoterieError, boundary
 from ..facts.release_facts import ReleaseFacts
 from ..recipe import Recipe
 from .flow import checked, planned, released
@@ -88,12 +88,14 @@ class Release:
         return self.measures.loss.loss_percent
 
     @cached_property
+    @boundary
     def measures(self) -> Measures:
         """What was lost, what analysts will find, and what an intruder could: loss, utility, risk."""
         found: Measures = measures_of(self._known()[1])
         return found
 
     @cached_property
+    @boundary
     def facts(self) -> ReleaseFacts:
         """All that there is to say, without a record's value: reports, JSON and text are made from it.
 
@@ -103,6 +105,7 @@ class Release:
         facts = release_facts(self._source, self.engine, survey, tally, self.measures)
         return replace(facts, verdict=None if self.verdict is None else self.verdict.facts)
 
+    @boundary
     def save(
         self,
         folder: str | Path,
@@ -130,6 +133,7 @@ class Release:
         write_bundle(self, folder, force, format, progress)
         return folder
 
+    @boundary
     def rehearse(self, progress: bool = False) -> None:
         """Do all but write, for a release that is made part by part: what is said of it then is not checked."""
         from .bundle import make_in_parts
@@ -137,6 +141,7 @@ class Release:
         if self.engine != "memory":
             make_in_parts(self, lambda _: None, None, progress)
 
+    @boundary
     def __str__(self) -> str:
         """The facts in a few lines."""
         from ..report.text import as_text
@@ -147,6 +152,7 @@ class Release:
 
     __repr__ = __str__
 
+    @boundary
     def __rich__(self) -> Any:
         """The facts for a terminal."""
         from ..report.text import as_table

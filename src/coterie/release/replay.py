@@ -8,13 +8,14 @@ from pathlib import Path
 from typing import Any
 
 from .._version import __version__
-from ..formats import Format, content_hash
+from ..errors import boundary
+from ..formats import content_hash
 from ..formats import write as write_file
 from ..formats.streams import writing
 from ..recipe import Recipe
 from ..verification import Check
 from ..verification.reading import private_folder
-from .manifest import data_name, read_manifest
+from .manifest import data_name, format_of, read_manifest
 from .spreadsheets import as_written
 
 _OTHER_INPUT, _OTHER_RECIPE = "the input is another file", "the recipe was changed"
@@ -41,6 +42,7 @@ class Replayed:
         return "The data came out different: " + "; ".join(self.differs) + "."
 
 
+@boundary
 def replay(folder: str | Path, table: Any, *, progress: bool = False) -> Replayed:
     """Make a bundle's data again, and compare the bytes.
 
@@ -69,11 +71,11 @@ def replayed(folder: Path, table: Any, progress: bool = False) -> tuple[Replayed
         return Replayed(False, (_OTHER_INPUT, *differs)), ()
     if content_hash(folder / "recipe.toml") != manifest["files"]["recipe.toml"]["sha256"]:
         return Replayed(False, (_OTHER_RECIPE, *differs)), ()
-    recipe = Recipe.load(folder / "recipe.toml")
+    recipe, form = Recipe.load(folder / "recipe.toml"), format_of(manifest)
     with private_folder() as private:
         engine = "duckdb" if manifest.get("streamed") else "memory"
         release = protect(table, recipe, engine=engine, memory=manifest.get("memory"), progress=progress)
-        form, written = Format.from_dict(manifest["format"]), Path(private) / name
+        written = Path(private) / name
         if engine == "memory":
             write_file(as_written(release.data, release._source.format, form, release.recipe), form, written)
         else:

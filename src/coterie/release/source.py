@@ -10,7 +10,7 @@ from typing import Any
 
 from ..engines import ENGINES, Engine
 from ..engines.memory import MemoryEngine
-from ..errors import CoterieError
+from ..errors import CoterieError, boundary
 from ..formats import Format, content_hash, kind_of, without_user_missing
 from ..formats import read as read_file
 from ..formats.base import attempt, check_file
@@ -70,6 +70,7 @@ class Source:
         return ".parquet" if self.path is None else self.path.suffix.lower()
 
     @cached_property
+    @boundary
     def fits(self) -> bool:
         """Whether protecting it in memory stays within the limit, by what the file's size tells."""
         if self.path is None or (kind_of(self.path) not in IN_PARTS and not self.limited):
@@ -77,11 +78,13 @@ class Source:
         return needed(self.path) <= self.memory
 
     @cached_property
+    @boundary
     def _peeked(self) -> tuple[Format, list[str]]:
         assert self.path is not None
         return peek(self.path, self.options)
 
     @cached_property
+    @boundary
     def _read(self) -> tuple[Table, Format | None, Table | None]:
         """The whole table, its format, and the same without codes that mean missing, where these are kept."""
         assert self.path is not None
@@ -92,7 +95,7 @@ class Source:
             form = Format(form.kind, {**form.details, "missing": list(several)})
         elif form.kind in ("spss", "stata"):
             numbers = open_table(without_user_missing(read.table, form))
-        if _state_of(self.path) != self._state:
+        if _state_of(self.path) != self._state or _hash(self.path) != self.sha256:
             raise CoterieError("The input must not change while it is read.", f"'{self.path.name}', which did")
         return open_table(read.table), form, numbers
 
@@ -133,6 +136,7 @@ class Source:
         """Whether it is a file of texts, which spreadsheets open."""
         return self.format is not None and self.format.kind == "csv"
 
+    @boundary
     def arrow(self, name: str) -> Any:
         """A column of the whole table, to calculate with: what means missing is."""
         array = (self._read[2] or self._read[0]).arrow(name)
@@ -172,6 +176,7 @@ class Source:
         return {}
 
 
+@boundary
 def open_source(table: Any, read: Mapping[str, Any] | None = None, *, memory: int | str | None = None) -> Source:
     """Open a table or a file once, to draft, assess, compare and protect it.
 
@@ -223,7 +228,7 @@ def _state_of(path: Path) -> tuple[int, ...] | None:
         state = path.stat()
     except OSError:
         return None
-    return state.st_ino, state.st_size, state.st_mtime_ns
+    return state.st_ino, state.st_size, state.st_mtime_ns, state.st_ctime_ns
 
 
 def _hash(path: Path) -> str:

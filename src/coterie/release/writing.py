@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from ..formats import without_user_missing
 from ..recipe import Recipe
+from ..tables.arrow import as_array, used_levels
 from .solving import Released
 from .source import Source
 from .spreadsheets import without_formulas
@@ -25,7 +26,7 @@ def columns_written(names: Sequence[str], recipe: Recipe) -> list[str]:
 def table_of(part: Released, source: Source, recipe: Recipe) -> Any:
     """The released table in the container of the input, where all records are in memory."""
     order = _order(len(part.records), recipe, ())
-    masked = {name: part.records.typed(name).write(column.numbers[order]) for name, column in part.after.items()}
+    masked = {name: part.records.written(name, column.numbers[order]) for name, column in part.after.items()}
     data = source.table.build(columns_written(source.names, recipe), masked, part.records.numbers[order])
     return without_formulas(data, recipe) if source.is_text else data
 
@@ -39,9 +40,9 @@ def piece_of(part: Released, names: Sequence[str], recipe: Recipe, is_text: bool
     arrays = []
     for name in names:
         if name in part.after:
-            arrays.append(part.records.typed(name).write(part.after[name].numbers[order]))
+            arrays.append(part.records.written(name, part.after[name].numbers[order]))
         else:
-            arrays.append(part.records.arrow(name).take(take))
+            arrays.append(used_levels(as_array(part.records.arrow(name)).take(take)))
     table = pa.Table.from_arrays(arrays, names=list(names))
     return without_formulas(table, recipe) if is_text else table
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from ..errors import printable
 from ..facts.comparison import Candidate
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ def as_text(candidates: Sequence[Candidate]) -> str:
         if candidate.not_possible is None:
             lines.append(_line(_cells(candidate)))
         else:
-            lines.append(f"{candidate.method:<14}{candidate.k:>5}  not possible: {candidate.not_possible}")
+            lines.append(f"{candidate.method:<14}{candidate.k:>5}  not possible: {printable(candidate.not_possible)}")
     return "\n".join([*lines, MEANING])
 
 
@@ -47,7 +48,7 @@ def _cells(candidate: Candidate) -> tuple[str, ...]:
     """What the table says of a candidate. The reason of one that is not possible is a text: it may look like markup."""
     name, k = candidate.method, str(candidate.k)
     if candidate.not_possible is not None:
-        return name, k, "", "", "", "", f"not possible: {candidate.not_possible}"
+        return name, k, "", "", "", "", f"not possible: {printable(candidate.not_possible)}"
     shares = (candidate.loss_percent, candidate.linked_percent, candidate.largest_risk_percent)
     seconds = "" if candidate.seconds is None else f"{candidate.seconds:.2f}"
     return name, k, *(_percent(share) for share in shares), seconds, "on the frontier" if candidate.on_frontier else ""

@@ -7,6 +7,7 @@ from functools import cache
 from math import inf
 from typing import TYPE_CHECKING, Any
 
+from ..errors import printable
 from ..facts.comparison import Candidate
 from ..facts.release_facts import ReleaseFacts
 from . import charts
@@ -54,6 +55,11 @@ def _page(template: str, view: dict[str, Any]) -> str:
     return _environment().get_template(template).render(view)
 
 
+def _shown(value: Any) -> Any:
+    """A value as a page shows it: names may hold anything. (What is markup already was made so.)"""
+    return printable(value) if type(value) is str else value
+
+
 @cache
 def _environment() -> Environment:
     from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -62,6 +68,7 @@ def _environment() -> Environment:
     environment = Environment(
         loader=PackageLoader("coterie", "report/templates"),
         autoescape=True,
+        finalize=_shown,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,

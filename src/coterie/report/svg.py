@@ -19,7 +19,7 @@ FONT = "system-ui,-apple-system,'Segoe UI','Helvetica Neue',Arial,sans-serif"
 
 def clean(text: str) -> str:
     """Text without control signs, those that turn the writing direction included, escaped."""
-    return escape("".join(" " if unicodedata.category(c) in ("Cc", "Cf", "Cs", "Co", "Cn") else c for c in text))
+    return escape("".join(c if c.isprintable() else " " for c in text))
 
 
 def short(text: str, length: int) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from ..errors import printable
 from ..facts.measures import ColumnLoss, RiskMeasures
 from ..facts.release_facts import GroupingFacts, OutputFacts, ReleaseFacts
 from . import guidance
@@ -28,7 +29,8 @@ def terminal(facts: ReleaseFacts) -> list[Line]:
         *_risk(facts.measures.risk),
         _check(facts),
     ]
-    return [*lines, *(("note", "", note) for note in facts.notes)]
+    lines += [("note", "", note) for note in facts.notes]
+    return [(printable(name), printable(value), printable(words)) for name, value, words in lines]
 
 
 def as_text(facts: ReleaseFacts) -> str:

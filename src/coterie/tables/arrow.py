@@ -27,6 +27,24 @@ def as_array(array: Any) -> Any:
     return array
 
 
+def used_levels(array: Any) -> Any:
+    """A dictionary without the levels that no record has, which could tell of records that were left out.
+
+    Other arrays stay as they are.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if not pa.types.is_dictionary(array.type):
+        return array
+    used = pc.unique(array.indices.drop_null())
+    used = used.take(pc.sort_indices(used))
+    indices = pc.index_in(array.indices, used)
+    return pa.DictionaryArray.from_arrays(
+        indices.cast(array.type.index_type), array.dictionary.take(used), ordered=array.type.ordered
+    )
+
+
 def is_text(kind: Any) -> bool:
     """Whether an Arrow type is one of texts."""
     import pyarrow as pa

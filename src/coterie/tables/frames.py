@@ -12,7 +12,8 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import CoterieError
+from ..errors import NOT_OF_THE_DATA, CoterieError
+from .arrow import as_array, used_levels
 
 Ints = NDArray[np.int64]
 
@@ -86,8 +87,17 @@ def open_table(table: Any) -> Table:
 def as_arrow(table: Any) -> Any:
     """A table of any library as a pyarrow Table, to be written."""
     frame = as_frame(table)
-    native = nw.to_native(frame)
-    return native if frame.implementation.is_pyarrow() else frame.to_arrow().replace_schema_metadata(None)
+    if frame.implementation.is_pyarrow():
+        return nw.to_native(frame)
+    try:
+        return frame.to_arrow().replace_schema_metadata(None)
+    except NOT_OF_THE_DATA:
+        raise
+    except Exception:  # whose own words may quote a value
+        columns = FrameTable(frame)
+    for name in columns.names:
+        columns.arrow(name)  # which says the column that is to blame
+    raise CoterieError("The table must be one that pyarrow can hold, to be written.", type_of(table))
 
 
 class ArrowTable:
@@ -101,8 +111,6 @@ class ArrowTable:
 
     def arrow(self, name: str) -> Any:
         """A column as one Array."""
-        from .arrow import as_array
-
         return as_array(self._table.column(name))
 
     def build(self, names: Sequence[str], masked: Mapping[str, Any], rows: Ints) -> Any:
@@ -110,14 +118,7 @@ class ArrowTable:
         import pyarrow as pa
 
         take = pa.Array.from_buffers(pa.int64(), len(rows), [None, pa.py_buffer(np.ascontiguousarray(rows))])
-        fewer = len(rows) < self.records
-        arrays = []
-        for name in names:
-            if name in masked:
-                arrays.append(masked[name])
-            else:
-                kept = _taken(name, self.arrow(name), take)
-                arrays.append(_used_levels(kept) if fewer and pa.types.is_dictionary(kept.type) else kept)
+        arrays = [masked[n] if n in masked else used_levels(_taken(n, self.arrow(n), take)) for n in names]
         return pa.Table.from_arrays(arrays, names=list(names))
 
 
@@ -131,19 +132,6 @@ def _taken(name: str, array: Any, rows: Any) -> Any:
     except pa.ArrowNotImplementedError:
         what = f"The column '{name}' must be of a type whose rows pyarrow can put in another order."
         raise CoterieError(what, f"type {array.type}", "cast it, or drop it as an identifier.") from None
-
-
-def _used_levels(array: Any) -> Any:
-    """A dictionary without the levels that no record has: these could tell of records that were left out."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    used = pc.unique(array.indices.drop_null())
-    used = used.take(pc.sort_indices(used))
-    indices = pc.index_in(array.indices, used)
-    return pa.DictionaryArray.from_arrays(
-        indices.cast(array.type.index_type), array.dictionary.take(used), ordered=array.type.ordered
-    )
 
 
 class FrameTable:
@@ -162,11 +150,11 @@ class FrameTable:
 
     def arrow(self, name: str) -> Any:
         """A column as one Array."""
-        from .arrow import as_array
-
         failed = False
         try:
             return as_array(self._frame.get_column(name).to_arrow())
+        except NOT_OF_THE_DATA:
+            raise
         except Exception:  # whose own words may quote a value
             failed = True
         if failed:
@@ -183,7 +171,7 @@ class FrameTable:
         if native is not None and hasattr(native, "reset_index"):
             native = native.reset_index(drop=True)
             native.attrs = {}
-        if len(rows) < self.records and native is not None:
+        if native is not None:
             native = _without_levels(native)
         changed = nw.DataFrame.from_arrow(pa.table(dict(masked)), backend=self._frame.implementation)
         columns = {n: self._as_it_was(n, changed.get_column(n), masked[n].type) for n in masked}
@@ -220,10 +208,29 @@ def _counts(index: Any) -> bool:
 
 
 def _without_levels(native: Any) -> Any:
-    """A pandas frame whose categories all occur."""
+    """A frame whose categories all occur: others could tell of records that were left out."""
     if not hasattr(native, "iloc"):
-        return native
+        return _without_levels_of_type(native)
     for name in native.columns:
-        if hasattr(native[name], "cat"):
-            native[name] = native[name].cat.remove_unused_categories()
+        series = native[name]
+        if hasattr(series, "cat"):
+            native[name] = series.cat.remove_unused_categories()
+        elif str(getattr(series.dtype, "pyarrow_dtype", "")).startswith("dictionary"):
+            native[name] = type(series.array)(used_levels(as_array(series.array.__arrow_array__())))
+    return native
+
+
+def _without_levels_of_type(native: Any) -> Any:
+    """A frame of polars, where categories belong to the type of a column."""
+    frame = nw.from_native(native)
+    for name, kind in frame.schema.items():
+        if not isinstance(kind, (nw.Enum, nw.Categorical)):
+            continue
+        old = nw.to_native(frame.get_column(name))
+        texts = nw.to_native(frame.get_column(name).cast(nw.String))
+        to = old.dtype
+        if isinstance(kind, nw.Enum):
+            used = set(texts.drop_nulls().unique().to_list())
+            to = type(to)([c for c in kind.categories if c in used])
+        native = native.with_columns(texts.cast(to).alias(name))
     return native

@@ -13,6 +13,7 @@ from . import kinds
 from .columns import Column
 from .identities import Hashes, identities
 from .kinds import Typed
+from .spellings import Spelling
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -36,6 +37,8 @@ class Reading:
         All categories of nominal and boolean columns; known then, too.
     missing_texts : tuple of str
         All texts that mean missing in the file, whether a column still holds them or not.
+    spellings : mapping of str to Spelling
+        How the numbers of columns of strata are written; known then, too.
     """
 
     rules: Mapping[str, Any]
@@ -44,10 +47,16 @@ class Reading:
     steps: Mapping[str, float] = field(default_factory=dict)
     categories: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     missing_texts: tuple[str, ...] = ()
+    spellings: Mapping[str, Spelling] = field(default_factory=dict)
 
-    def with_survey(self, steps: Mapping[str, float], categories: Mapping[str, tuple[str, ...]]) -> Reading:
+    def with_survey(
+        self,
+        steps: Mapping[str, float],
+        categories: Mapping[str, tuple[str, ...]],
+        spellings: Mapping[str, Spelling],
+    ) -> Reading:
         """The same, once the whole table is known."""
-        return replace(self, steps=dict(steps), categories=dict(categories))
+        return replace(self, steps=dict(steps), categories=dict(categories), spellings=dict(spellings))
 
     def plain(self, array: Any) -> Any:
         """A column with nulls for the texts that mean missing."""
@@ -106,6 +115,11 @@ class Records:
         if (name, by_key) not in self._units:
             self._units[name, by_key] = identities(name, self.reading.plain(self.arrow(name)), by_key=by_key)
         return self._units[name, by_key]
+
+    def written(self, name: str, numbers: Floats) -> Any:
+        """Numbers of a column as an Arrow array of the type that it has."""
+        array, spelling = self.typed(name).write(numbers), self.reading.spellings.get(name)
+        return array if spelling is None else spelling.put(numbers, array)
 
     def take(self, rows: Ints) -> Records:
         """Some of the records; their columns are those that are read here already, or when they are asked for."""

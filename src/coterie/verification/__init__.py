@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ..errors import CoterieError
+from ..errors import CoterieError, boundary
 from . import sql, texts, verdict
 from .claims import Claims, Guard, Scenario, Unit, claims_of, listed
 from .reading import opened, quietly
@@ -18,6 +18,7 @@ from .verdict import Check, Verdict
 __all__ = ["Check", "Claims", "Guard", "Scenario", "Unit", "UnitCount", "Verdict", "check", "verify", "verify_claims"]
 
 
+@boundary
 def verify(
     release: Any,
     quasi: Sequence[str] | None = None,
@@ -92,6 +93,7 @@ def verify_claims(
         return _checked(relation, claims, names)
 
 
+@boundary
 def check(relation: Any, claims: Claims) -> Verdict:
     """Check the claims on a DuckDB relation; `verify` is this on whatever holds a release.
 

@@ -135,6 +135,7 @@ def _in_utf8(path: Path, encoding: Any, private: Path) -> Path:
     """The file, or a private copy in UTF-8. DuckDB would want an extension for most encodings."""
     try:
         name = codecs.lookup(encoding or _by_mark(path)).name
+        "".encode(name)  # some that Python knows are none of texts
     except (LookupError, TypeError):
         name = ""
     except OSError as error:

@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
-from ..errors import CoterieError, PromiseError
+from ..errors import NOT_OF_THE_DATA, CoterieError, PromiseError
 from . import batches as arrow
 from . import delimited
 from .claims import Claims, listed
@@ -44,7 +44,7 @@ def quietly(run: Callable[[], T], what: str, hint: str | None = None) -> T:
     """
     try:
         return run()
-    except CoterieError:
+    except NOT_OF_THE_DATA:
         raise
     except Exception as error:
         kind = type(error).__name__

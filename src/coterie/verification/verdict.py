@@ -8,6 +8,8 @@ from html import escape
 from typing import Any
 from warnings import warn
 
+from ..errors import printable
+
 
 @dataclass(frozen=True)
 class Check:
@@ -250,7 +252,7 @@ def constants(scenario: str, column: str, classes: int, few: int, exposed: int) 
 
 
 def _in(scenario: str, sentence: str) -> str:
-    return sentence if scenario == "all" else f"Scenario '{scenario}': {sentence}"
+    return printable(sentence if scenario == "all" else f"Scenario '{scenario}': {sentence}")
 
 
 def _count(number: int, noun: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ...errors import CoterieError
+from ...errors import NOT_OF_THE_DATA, CoterieError
 from ..arrow import as_array
 from .categories import MOST_CATEGORIES, meaning, read_boolean, read_nominal, read_ordinal
 from .numbers import read_integer, read_numeric
@@ -60,10 +60,10 @@ def read(
         else:
             typed = _CATEGORIES[rule.kind](name, plain, rule, every, missing)
         return typed._replace(write=_fitting(name, typed, back))
-    except CoterieError:
+    except NOT_OF_THE_DATA:
         raise
-    except Exception:  # whose own words may quote a value
-        wrong = type(array).__name__
+    except Exception as error:  # whose own words may quote a value
+        wrong = f"{type(error).__name__} while it was read"
     del array
     raise CoterieError(f"The column '{name}' cannot be read as {rule.kind}.", wrong, "is its kind right?")
 

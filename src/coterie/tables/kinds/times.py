@@ -6,6 +6,7 @@ from datetime import UTC, date, datetime, time, timedelta
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ...errors import CoterieError
 from ..arrow import array_of, floats_of, is_text, nulls_of, texts_of
@@ -49,12 +50,24 @@ def read_datetime(name: str, array: Any, rule: Any, step: float | None = None) -
 
     def write(new: Floats) -> Any:
         missing = np.isnan(new)
-        new = np.where(missing, 0.0, new)
-        whole = np.rint(new / scale).astype(np.int64)
         width = _integer(kind)
-        return array_of(whole, missing, width).view(kind)
+        return array_of(_whole(np.where(missing, 0.0, new) / scale, width.bit_width), missing, width).view(kind)
 
     return Typed(Column(name, "datetime", numbers), step, write)
+
+
+def _whole(ticks: Floats, bits: int) -> NDArray[np.int64]:
+    """The nearest integers of that width: floats near its ends round to what it does not have.
+
+    The lowest integer of 64 bits is no moment: pandas and NumPy take it for a missing one.
+    """
+    most = 2 ** (bits - 1) - 1
+    least = -most if bits == 64 else -most - 1
+    ticks = np.rint(ticks)
+    high, low = ticks >= most, ticks <= least
+    whole = np.where(high | low, 0.0, ticks).astype(np.int64)
+    whole[high], whole[low] = most, least
+    return whole
 
 
 def _integer(kind: Any) -> Any:
