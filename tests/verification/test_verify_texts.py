@@ -120,3 +120,12 @@ def test_an_order_that_names_a_value_twice():
     table = pa.table({"age": ["30"] * 2, "d": ["low", "Low"]})
     with pytest.raises(CoterieError, match="must name each value once"):
         verify(table, ["age"], 2, confidential={"d": {"kind": "ordinal", "order": ["low", "Low", "high"], "l": 2}})
+
+
+@pytest.mark.parametrize("spelling", ["p1", "P1\u200b", " P1", "Ｐ1"])
+def test_two_spellings_are_one_unit(spelling):
+    table = pa.table({"age": ["30"] * 2, "person": ["P1", spelling]})
+    verdict = verify(table, ["age"], 2, unit="person")
+    assert not verdict.ok
+    assert [check.found for check in verdict.checks] == [2, 1]
+    assert verify(table.set_column(1, "person", pa.array(["P1", "P2"])), ["age"], 2, unit="person").ok
