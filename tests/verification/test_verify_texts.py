@@ -60,7 +60,7 @@ def test_both_rules_agree_on_every_character(first):
 
 
 @pytest.mark.campaign
-@pytest.mark.parametrize("first", [*range(0x3000, 0xD000, 0x1000), *range(0xE000, 0x20000, 0x1000), 0xE0000])
+@pytest.mark.parametrize("first", [0x3000, 0xA000, 0xF000, 0x10000, 0x1D000, 0x1E000, 0x1F000, 0xE0000])
 def test_both_rules_agree_on_further_characters(first):
     characters = [chr(code) for code in range(first, first + 0x1000)]
     assert_agree([*characters, *(f"x{c}y" for c in characters), *(c.upper() for c in characters)])
