@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -11,13 +11,15 @@ from numpy.typing import NDArray
 from ..facts.measures import Linkage
 from ..tables.columns import Column
 from .risk import alone_if_unknown, classes
-from .standard_units import SMALL, Scale, gram
+from .standard_units import Scale, gram, product
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 PAIRS = 300_000_000  # distances computed, at most: a few seconds
 AT_ONCE = 2**16  # records whose differences are held together
+STRIP = 512  # released points between which the first axis makes no difference
+BLOCK = 1024  # originals that they are compared with at a time
 ROWS = 64  # released points that are compared at a time
 MOST_PAIRS = 20_000_000  # originals that links may rightly find; beyond, only each record's own
 TIE = 1e-9  # squared distances that differ by less than this part are equal
@@ -85,10 +87,13 @@ def distance_linkage(
     if most < len(order):
         sample = np.random.default_rng(seed).choice(len(order), max(1, most), replace=False)
         chosen = order[np.sort(sample)]
+    links = np.full(len(order), np.nan)
+    for some in _near_each_other(chosen, targets.along(candidates.side_axis)):
+        links[some] = _links(targets.take(some), candidates, int(low[some].min()), int(high[some].max()))
     right = 0.0
     for at in range(0, len(chosen), ROWS):
-        some = chosen[at : at + ROWS]
-        right += _right(targets.take(some), candidates, int(low[some].min()), int(high[some].max()))
+        found = links[chosen[at : at + ROWS]]
+        right += float(np.sum(found[~np.isnan(found)]))
     records = int(targets.size[chosen].sum())
     guessed = 1.0 if units is None else float(_often(units).mean())
     return Linkage(records, len(chosen) < len(order), right, right / records, guessed / n)
@@ -136,6 +141,15 @@ def _first(labels: Ints) -> Ints:
     return out
 
 
+def _near_each_other(chosen: Ints, side: Floats) -> Iterator[Ints]:
+    """These targets, which are sorted along the first axis, some at a time: near each other on both axes."""
+    for strip in range(0, len(chosen), STRIP):
+        some = chosen[strip : strip + STRIP]
+        some = some[np.argsort(side[some], kind="stable")]
+        for at in range(0, len(some), ROWS):
+            yield some[at : at + ROWS]
+
+
 class _Candidates(NamedTuple):
     """The different originals, sorted along the axis on which they spread most."""
 
@@ -144,17 +158,26 @@ class _Candidates(NamedTuple):
     often: Floats
     axis: Floats
     place: Floats  # on that axis
+    side_axis: Floats  # the axis on which they spread most besides
+    side: Floats
+
+    def beside(self, low: int, high: int, least: float, most: float) -> Ints:
+        """Of the candidates low to high, those in this range of the other axis."""
+        return low + np.flatnonzero((self.side[low:high] >= least) & (self.side[low:high] <= most))
 
 
 def _candidates(original: _Points, own: Ints) -> _Candidates:
     first, often = _first(own), np.bincount(own)
     x = original.numbers[first]
-    axis = np.linalg.eigh(gram(x, x))[1][:, -1] if x.shape[1] else np.zeros(0)
+    axes = np.linalg.eigh(gram(x, x))[1] if x.shape[1] else np.zeros((0, 1))
+    axis, other = axes[:, -1], axes[:, -min(2, axes.shape[1])]
     place = np.einsum("ij,j->i", x, axis)
     order = np.argsort(place, kind="stable")
     x = x[order]
     rows = np.column_stack([-2.0 * x, np.einsum("ij,ij->i", x, x)])
-    return _Candidates(rows, original.codes[first[order]], often[order].astype(np.float64), axis, place[order])
+    side = np.einsum("ij,j->i", x, other)
+    codes, counts = original.codes[first[order]], often[order].astype(np.float64)
+    return _Candidates(rows, codes, counts, axis, place[order], other, side)
 
 
 class _Targets(NamedTuple):
@@ -173,9 +196,14 @@ class _Targets(NamedTuple):
         place: Floats = np.einsum("ij,j->i", self.numbers, axis)
         return place
 
+    def reach(self) -> Floats:
+        """How far away a candidate that is as near can be on any axis."""
+        distance: Floats = np.sqrt(self.nearest + self.slack) + 1e-9
+        return distance
+
     def ranges(self, candidates: _Candidates) -> tuple[Ints, Ints]:
         """Which candidates, in their order, can be as near: those that are not farther on the axis alone."""
-        place, reach = self.along(candidates.axis), np.sqrt(self.nearest + self.slack) + 1e-9
+        place, reach = self.along(candidates.axis), self.reach()
         return np.searchsorted(candidates.place, place - reach), np.searchsorted(candidates.place, place + reach)
 
     def take(self, rows: Ints) -> _Targets:
@@ -229,32 +257,38 @@ def _targets(original: _Points, released: _Points, group: Ints, units: Ints | No
     return _Targets(y, released.codes[first], size, nearest, among, slack, coarse)
 
 
-def _right(targets: _Targets, candidates: _Candidates, low: int, high: int) -> float:
-    """The expected number of right links of all records at these targets, which need the candidates low to high."""
+def _links(targets: _Targets, candidates: _Candidates, low: int, high: int) -> Floats:
+    """The expected number of right links of the records at each target, which need the candidates low to high.
+
+    NaN where a stranger is nearer than all of their originals.
+    """
     ties = np.zeros(len(targets.size))
     still = np.arange(len(ties))  # those with no stranger nearer than their own, so far
     y = np.column_stack([targets.numbers, np.ones(len(ties))])
     bound = targets.nearest - np.einsum("ij,ij->i", targets.numbers, targets.numbers)
-    step = max(1, SMALL // y.size)  # as in standard_units.product
-    for at in range(low, high, step):
-        block = slice(at, min(at + step, high))
-        d2 = y[still] @ candidates.numbers[block].T
+    side, reach = targets.along(candidates.side_axis), targets.reach()
+    all_near = candidates.beside(low, high, float((side - reach).min()), float((side + reach).max()))
+    for at in range(0, len(all_near), BLOCK):
+        block = all_near[at : at + BLOCK]
+        d2 = product(candidates.numbers[block], np.ascontiguousarray(y[still].T))
         for j in range(candidates.codes.shape[1]):
-            d2 += targets.codes[still, j][:, None] != candidates.codes[block, j]
-        beaten = d2.min(axis=1) < (bound - targets.coarse)[still]
-        near_enough = d2 <= np.where(beaten, -np.inf, (bound + targets.coarse)[still])[:, None]
-        row, column = np.divmod(np.flatnonzero(near_enough), d2.shape[1])  # in one dimension, several times as fast
+            d2 += candidates.codes[block, j][:, None] != targets.codes[still, j]
+        beaten = d2.min(axis=0) < (bound - targets.coarse)[still]
+        near_enough = d2 <= np.where(beaten, -np.inf, (bound + targets.coarse)[still])
+        column, row = np.divmod(np.flatnonzero(near_enough), d2.shape[1])  # in one dimension, several times as fast
         if len(row):  # few: these are computed anew, without products that cancel
-            near = _distances(targets, still[row], candidates, at + column) - targets.nearest[still[row]]
+            near = _distances(targets, still[row], candidates, block[column]) - targets.nearest[still[row]]
             slack = targets.slack[still[row]]
             beaten[row[near < -slack]] = True
             tied = near <= slack
-            ties[still] += np.bincount(row[tied], candidates.often[at + column[tied]], minlength=len(still))
+            ties[still] += np.bincount(row[tied], candidates.often[block[column[tied]]], minlength=len(still))
         if beaten.any():
             still = still[~beaten]
             if not len(still):
                 break
-    return float(np.sum(targets.among[still] / ties[still]))
+    links = np.full(len(ties), np.nan)
+    links[still] = targets.among[still] / ties[still]
+    return links
 
 
 def _distances(targets: _Targets, rows: Ints, candidates: _Candidates, columns: Ints) -> Floats:

@@ -6,6 +6,7 @@ values have equal numbers. Should two different values ever have the same, they 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import Any
@@ -25,11 +26,11 @@ _LONG = 512  # bytes of a text that is looked at by itself
 _MOST = 1 << 23  # different values that are held; of more, those whose numbers end in zero bits
 
 
-def identities(name: str, array: Any, *, by_key: bool) -> Hashes:
+def identities(name: str, array: Any, *, by_key: bool, missing: Sequence[str] = ()) -> Hashes:
     """The number of each record's value; NOBODY where it is missing or blank.
 
-    With `by_key`, texts that differ in case, blanks or form are one value, as for confidential columns; otherwise they
-    are compared as they are.
+    With `by_key`, texts that differ in case, blanks or form are one value, as for confidential columns, and those that
+    are one with a text of `missing` are nobody; otherwise they are compared as they are.
     """
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -40,7 +41,9 @@ def identities(name: str, array: Any, *, by_key: bool) -> Hashes:
     encoded = array if pa.types.is_dictionary(array.type) else array.dictionary_encode()
     values = _texts(name, encoded.dictionary)
     if by_key:
-        values = pa.array([None if text is None else text_key(text) for text in values.to_pylist()], pa.large_string())
+        nobody = {text_key(text) for text in missing}
+        keys = [None if text is None else text_key(text) for text in values.to_pylist()]
+        values = pa.array([None if key in nobody else key for key in keys], pa.large_string())
     own = np.append(_hashed(values), NOBODY)
     codes = pc.fill_null(pc.cast(encoded.indices, pa.int64()), -1)
     at: NDArray[np.int64] = np.frombuffer(codes.buffers()[1], np.int64)[codes.offset : codes.offset + len(codes)]

@@ -113,7 +113,8 @@ class Records:
     def units(self, name: str, by_key: bool = True) -> Hashes:
         """Whose records they are, by a column: see `identities`."""
         if (name, by_key) not in self._units:
-            self._units[name, by_key] = identities(name, self.reading.plain(self.arrow(name)), by_key=by_key)
+            plain, missing = self.reading.plain(self.arrow(name)), self.reading.missing_texts
+            self._units[name, by_key] = identities(name, plain, by_key=by_key, missing=missing)
         return self._units[name, by_key]
 
     def written(self, name: str, numbers: Floats) -> Any:

@@ -65,9 +65,12 @@ def verify(
 
     Notes
     -----
-    Values are the same only if they are written the same: of a CSV file, texts are compared, so "1.0" is not "1.00"; of
-    other files, floats are compared bit by bit. A missing value is a value like others; an empty text in quotes is
-    another. Definitions: k-anonymity, Sweeney (2002), doi 10.1142/S0218488502001648; distinct and entropy l-diversity,
+    For classes, values are the same only if they are written the same: of a CSV file, texts are compared, so "1.0" is
+    not "1.00"; of other files, floats are compared bit by bit. A missing value is a value like others; an empty text in
+    quotes is another. Confidential texts that differ in case, blanks, form or invisible characters, or as spellings of
+    a number, are one value, and so are units.
+
+    Definitions: k-anonymity, Sweeney (2002), doi 10.1142/S0218488502001648; distinct and entropy l-diversity,
     Machanavajjhala et al. (2007), doi 10.1145/1217299.1217302; t-closeness, Li, Li and Venkatasubramanian (2007), doi
     10.1109/ICDE.2007.367856.
 
