@@ -18,7 +18,7 @@ Matrix = tuple[tuple[float | None, ...], ...]
 class ColumnLoss(Keyed, old={"loss": "loss_percent", "mismatch": "mismatch_share"}):
     """What one column lost."""
 
-    loss_percent: float | None  # None if the column is constant
+    loss_percent: float | None  # None if the column is constant; of categories, see `mismatch_share` first
     il1s: float | None
     mismatch_share: float | None = None  # records whose category changed; None of numbers
 
@@ -93,7 +93,7 @@ class CategoryUtility(Keyed):
 
 @dataclass(frozen=True)
 class Correlations(Keyed):
-    """Pearson's correlations before and after."""
+    """Pearson's correlations before and after. Of very many columns, of those that are named."""
 
     names: tuple[str, ...]
     before: Matrix
@@ -120,6 +120,7 @@ class Propensity(Keyed):
     ratio: float | None
     model: str
     records: int  # of each file
+    columns: int  # that the model looks at
 
 
 @dataclass(frozen=True)
@@ -269,6 +270,42 @@ class Inference(Keyed):
 
 
 @dataclass(frozen=True)
+class KeptColumn(Keyed):
+    """The values of a column that is released unchanged."""
+
+    name: str
+    role: str
+    present: int  # values that are not missing
+    different: int  # values, each counted once
+    once: int  # values that only one record has
+
+    @property
+    def once_share(self) -> float:
+        """Of the values that are present, those that only one record has."""
+        return self.once / self.present if self.present else 0.0
+
+    @property
+    def nearly_all_differ(self) -> bool:
+        """Whether at least 95 % of the values that are present occur once: a value then tells the record."""
+        return self.present > 1 and self.once_share >= 0.95
+
+
+@dataclass(frozen=True)
+class KeptRisk(Keyed):
+    """Records that are unique on the columns that are released unchanged."""
+
+    records: int
+    columns: tuple[KeptColumn, ...]
+    unique: int  # on all of these columns together
+    unique_with_masked: int  # on these and the released quasi-identifiers together
+
+    @property
+    def nearly_all_differ(self) -> tuple[str, ...]:
+        """The columns in which nearly all values differ."""
+        return tuple(column.name for column in self.columns if column.nearly_all_differ)
+
+
+@dataclass(frozen=True)
 class RiskMeasures(Keyed):
     """What an intruder could learn."""
 
@@ -279,6 +316,7 @@ class RiskMeasures(Keyed):
     singling_out: SinglingOut
     linkability: Linkability
     inference: Inference
+    kept: KeptRisk | None = None  # None where no column is kept, or nobody counted
 
 
 @dataclass(frozen=True)

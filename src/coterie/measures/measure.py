@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +29,7 @@ def measure(
     weights: Floats | None = None,
     units: Ints | None = None,
     seed: int = 0,
+    steps: Mapping[str, float] | None = None,
 ) -> Measures:
     """Measure what a release lost, what analysts find changed, and what risk is left.
 
@@ -46,19 +47,22 @@ def measure(
         Whose records they are, as numbers from 0 on, -1 where that is not known: risk counts these instead of records.
     seed : int
         Of the samples that linkage and propensity take of large files.
+    steps : mapping of str to float, optional
+        What released means are rounded to, where not to whole numbers in integer columns and not at all in others.
 
     Returns
     -------
     Measures
         As docs/measures describes them; None for what is not defined. Loss, linkage and intervals are about the
         quasi-identifiers of all scenarios together; the columns that loss, utility and propensity list are these and
-        any other that differs. Correlations are of all columns whose values have an order.
+        any other that differs. Correlations are of all columns whose values have an order. Of very many columns,
+        correlations and propensity look at some that are drawn by the seed.
     """
     names = _names(before, after, scenarios, confidential)
     quasi = list(dict.fromkeys(name for s in scenarios for name in s.quasi))
     masked = [name for name in names if name in quasi or _differs(before[name], after[name])]
     return Measures(
-        _loss(before, after, quasi, masked, weights),
+        _loss(before, after, quasi, masked, weights, steps or {}),
         _utility(before, after, names, masked, seed),
         _risk(before, after, quasi, scenarios, confidential, units, seed),
     )
@@ -91,22 +95,28 @@ def _pick(columns: Columns, names: Sequence[str]) -> list[Column]:
 
 
 def _loss(
-    before: Columns, after: Columns, quasi: Sequence[str], masked: Sequence[str], weights: Floats | None
+    before: Columns,
+    after: Columns,
+    quasi: Sequence[str],
+    masked: Sequence[str],
+    weights: Floats | None,
+    steps: Mapping[str, float],
 ) -> LossMeasures:
     mean, total = utility.il1s(_pick(before, quasi), _pick(after, quasi))
-    weighted = None if weights is None else finite(loss.sums(before, after, quasi, weights).loss_percent)
-    columns = {name: _column_loss(before[name], after[name]) for name in masked}
-    return LossMeasures(*loss.sums(before, after, quasi), weighted, columns, mean, total)
+    weighted = None if weights is None else finite(loss.sums(before, after, quasi, weights, steps).loss_percent)
+    columns = {name: _column_loss(before[name], after[name], steps.get(name)) for name in masked}
+    return LossMeasures(*loss.sums(before, after, quasi, steps=steps), weighted, columns, mean, total)
 
 
-def _column_loss(b: Column, a: Column) -> ColumnLoss:
-    return ColumnLoss(loss.column_loss(b, a), utility.il1s([b], [a])[0], loss.mismatch(b, a) if b.has_codes else None)
+def _column_loss(b: Column, a: Column, step: float | None) -> ColumnLoss:
+    changed = loss.mismatch(b, a) if b.has_codes else None
+    return ColumnLoss(loss.column_loss(b, a, step), utility.il1s([b], [a])[0], changed)
 
 
 def _utility(
     before: Columns, after: Columns, names: Sequence[str], masked: Sequence[str], seed: int
 ) -> UtilityMeasures:
-    ordered = [name for name in names if before[name].is_ordered]
+    ordered = utility.correlated([name for name in names if before[name].is_ordered], seed)
     related = utility.correlations(_pick(before, ordered), _pick(after, ordered))
     return UtilityMeasures(
         columns={name: utility.column_utility(before[name], after[name]) for name in masked},
@@ -157,17 +167,24 @@ def _risk(
 
 
 def measure_candidate(
-    before: Columns, after: Columns, quasi: Sequence[str], alike: Ints | None, seed: int, units: Ints | None = None
+    before: Columns,
+    after: Columns,
+    quasi: Sequence[str],
+    alike: Ints | None,
+    seed: int,
+    steps: Mapping[str, float],
+    units: Ints | None = None,
 ) -> tuple[float, float | None, float | None]:
     """What candidates are compared by: loss in percent, the share of records that are linked, the largest risk.
 
-    `alike` are the equivalence classes of the original records, if they are known; `units` as for `measure`.
+    `alike` are the equivalence classes of the original records, if they are known; `steps` and `units` as for
+    `measure`.
     """
     was, now = _pick(before, quasi), _pick(after, quasi)
     own, released = risk.classes(was) if alike is None else alike, risk.classes(now)
     linked = distance_linkage(was, now, seed=seed, labels=(own, released), units=units)
     largest = risk.class_risk(released, 2, units).largest_risk
-    return loss.sums(before, after, quasi).loss_percent, linked.share, largest
+    return loss.sums(before, after, quasi, steps=steps).loss_percent, linked.share, largest
 
 
 class _Classes:

@@ -9,6 +9,7 @@ from typing import Any
 
 from .._version import __version__
 from ..errors import CoterieError
+from ..facts.measures import Measures
 from ..facts.release_facts import ColumnFacts, InputFacts, OutputFacts, ReleaseFacts, UnitFacts
 from ..measures.measure import measure
 from ..measures.risk import Scenario
@@ -16,6 +17,7 @@ from ..protection.plan import Plan
 from ..protection.survey import Survey
 from ..protection.unit_counts import codes
 from ..recipe import Recipe
+from .kept import kept_columns, nearly_all_differ
 from .source import Source
 from .tally import Sampled, Tally
 
@@ -29,7 +31,7 @@ RELEASED = {
 }
 
 
-def release_facts(source: Source, engine: str, survey: Survey, tally: Tally, measures: Any) -> ReleaseFacts:
+def release_facts(source: Source, engine: str, survey: Survey, tally: Tally, measures: Measures) -> ReleaseFacts:
     """All that there is to say of a release but the verdict, without a record's value."""
     plan, recipe = tally.plan, tally.plan.recipe
     return ReleaseFacts(
@@ -50,7 +52,7 @@ def release_facts(source: Source, engine: str, survey: Survey, tally: Tally, mea
         columns=tuple(_column(name, source, engine, survey, tally) for name in recipe.columns),
         groupings=tally.grouping_facts(),
         measures=measures,
-        notes=tuple(notes(tally, engine)),
+        notes=(*notes(tally, engine), *_of_kept(measures), *_on_some_columns(measures, recipe)),
         verdict=None,
         unit=_unit(survey, recipe),
     )
@@ -89,21 +91,21 @@ def _how(name: str, plan: Plan) -> str:
     return "as it was" if rule.noise is None else "with noise in constant groups"
 
 
-def measures_of(tally: Tally) -> Any:
+def measures_of(tally: Tally) -> Measures:
     """What was lost, what analysts will find, and what an intruder could: loss, utility, risk.
 
     From a sample, each scenario's risk is that of whole groups of its own grouping.
     """
     recipe = tally.plan.recipe
     every = _scenarios(recipe)
-    whole = _measured(tally.sample(), every, recipe)
+    whole = _measured(tally.sample(), every, tally.plan)
     if tally.share >= 1.0 or len(tally.plan.divisions) == 1:
         return whole
     risks: dict[str, Any] = {}
     secrets: dict[tuple[str, str], Any] = {}
     for division, (names, _, _) in zip(tally.plan.divisions, recipe.joined, strict=True):
         own = [scenario for scenario in every if scenario.name in names]
-        risk = _measured(tally.sample(division.number), own, recipe).risk
+        risk = _measured(tally.sample(division.number), own, tally.plan).risk
         risks |= {scenario.name: scenario for scenario in risk.scenarios}
         secrets |= {(told.scenario, told.name): told for told in risk.confidential}
     risk = replace(
@@ -119,7 +121,8 @@ def _scenarios(recipe: Recipe) -> list[Scenario]:
     return [Scenario(name, tuple(dict.fromkeys((*within, *s.quasi))), s.k) for name, s in recipe.promises.items()]
 
 
-def _measured(sample: Sampled, scenarios: list[Scenario], recipe: Recipe) -> Any:
+def _measured(sample: Sampled, scenarios: list[Scenario], plan: Plan) -> Measures:
+    recipe = plan.recipe
     return measure(
         sample.before,
         sample.after,
@@ -128,6 +131,7 @@ def _measured(sample: Sampled, scenarios: list[Scenario], recipe: Recipe) -> Any
         weights=sample.weights,
         units=None if sample.units is None else codes(sample.units),
         seed=recipe.seed or 0,
+        steps=plan.whole.steps,
     )
 
 
@@ -154,9 +158,26 @@ def notes(tally: Tally, engine: str) -> list[str]:
     out += _left_out(plan)
     if linked := links_records(recipe):
         out.append(linked)
-    if others := recipe.of_role("other"):
-        out.append(kept_as_they_are(len(others)))
+    if kept := kept_columns(recipe):
+        out.append(kept_as_they_are(len(kept)))
     return out
+
+
+def _of_kept(measures: Measures) -> list[str]:
+    said = nearly_all_differ(measures.risk.kept)
+    return [] if said is None else [said]
+
+
+def _on_some_columns(measures: Measures, recipe: Recipe) -> list[str]:
+    """Which measures of a very wide table look at some columns only."""
+    utility, kinds = measures.utility, {name: rule.kind for name, rule in recipe.columns.items()}
+    ordered = [n for n in (*recipe.quasi, *recipe.of_role("confidential")) if kinds[n] not in ("nominal", "boolean")]
+    looked = {
+        "Correlations and eigenvalues": (len(utility.correlations.names), len(ordered)),
+        "The propensity score": (utility.propensity.columns, len(measures.loss.columns)),
+    }
+    some = [f"{what}: {seen:,} of {there:,} columns." for what, (seen, there) in looked.items() if seen < there]
+    return [" ".join(["Measured on columns that were drawn at random.", *some])] if some else []
 
 
 def _part_by_part(tally: Tally) -> list[str]:
@@ -185,10 +206,10 @@ def _left_out(plan: Plan) -> list[str]:
         out.append(f"{before:,} strata were merged into {divided.strata:,}, because some had too few records.")
     if divided.suppressed:
         left = _counted(divided.suppressed, "record was", "records were")
-        out.append(f"{left} left out, because too few were like them. Totals are smaller by them.")
+        out.append(f"{left} suppressed, because too few were like them. Totals are smaller by them.")
     if plan.blanked:
         blank = _counted(plan.blanked, "value was", "values were")
-        out.append(f"{blank} blanked, because too few records had the same gaps.")
+        out.append(f"{blank} set to missing (local suppression), because too few records had the same gaps.")
     return out
 
 
@@ -218,8 +239,8 @@ def told_by_groups(records: int) -> str:
     """What groups mean in which a confidential column has one value at most."""
     some = _counted(records, "record is", "records are")
     return (
-        f"{some} in groups in which a confidential column has one value at most: whoever knows that somebody is in "
-        "such a group knows it, if it is there."
+        f"Attribute disclosure: {some} in groups in which a confidential column has one value at most, which is known "
+        "for every member."
     )
 
 

@@ -10,8 +10,9 @@ from typing import Any
 
 from ..errors import PromiseError
 from ..recipe import Recipe
-from ..verification import Check, Claims, UnitCount
+from ..verification import Check, Claims
 from ..verification import Unit as UnitClaim
+from ..verification.units import UnitCount
 from .promises import scenarios_of
 from .solving import Released
 

@@ -12,10 +12,9 @@ from ..errors import CoterieError, boundary
 from . import sql, texts, verdict
 from .claims import Claims, Guard, Scenario, Unit, claims_of, listed
 from .reading import opened, quietly
-from .units import UnitCount
 from .verdict import Check, Verdict
 
-__all__ = ["Check", "Claims", "Guard", "Scenario", "Unit", "UnitCount", "Verdict", "check", "verify", "verify_claims"]
+__all__ = ["Check", "Claims", "Guard", "Scenario", "Unit", "Verdict", "check", "verify", "verify_claims"]
 
 
 @boundary
@@ -83,7 +82,7 @@ def verify(
     >>> from coterie.verification import verify
     >>> print(verify(pa.table({"age": [30, 30, 41, 41, 41]}), ["age"], 2))
     The release keeps all that was claimed (5 records read back).
-      ✓ Every record shares its 1 quasi-identifier with at least 1 other: the smallest of 2 classes has 2.
+      ✓ Every record shares its 1 quasi-identifier with at least 1 other: the smallest of 2 equivalence classes has 2.
     """
     return verify_claims(release, claims_of(quasi, k, within, confidential, scenarios, unit), dialect)
 
