@@ -100,7 +100,13 @@ def _loss(
 
 
 def _column_loss(b: Column, a: Column) -> ColumnLoss:
-    return ColumnLoss(loss.column_loss(b, a), utility.il1s([b], [a])[0], loss.mismatch(b, a) if b.has_codes else None)
+    return ColumnLoss(
+        loss.column_loss(b, a),
+        utility.il1s([b], [a])[0],
+        loss.mismatch(b, a) if b.has_codes else None,
+        changed=loss.changed(b, a),
+        distinct=len(np.unique(b.numbers[~b.missing])),
+    )
 
 
 def _utility(

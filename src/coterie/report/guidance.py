@@ -70,7 +70,11 @@ def done(facts: Facts) -> list[str]:
         out.append(f"No group mixes different values of {series(within)}{but}.")
     if output.suppressed != 0:
         out.append(f"Left out because they could not be hidden: {counted(output.suppressed, 'record', below)}.")
-    if output.blanked != 0:
+    if output.blanked is None:
+        out.append(
+            "Where too few records had the same gaps, further values may have been blanked; how many is not shown."
+        )
+    elif output.blanked != 0:
         out.append(f"Blanked because they could not be hidden: {counted(output.blanked, 'value', below)}.")
     if output.shuffled:
         out.append("The rows are in random order: their place says nothing about where they stood before.")
@@ -187,7 +191,8 @@ def _rows(facts: Facts) -> list[Point]:
     if facts.output.suppressed == 0:
         return []
     words = f"Left out: {counted(facts.output.suppressed, 'record', few(facts))}. "
-    return [("Rows are missing", words + "They are not a random sample: they were too few of their kind to hide.")]
+    title = "Rows may be missing" if facts.output.suppressed is None else "Rows are missing"
+    return [(title, words + "They are not a random sample: they were too few of their kind to hide.")]
 
 
 _SHARED = (

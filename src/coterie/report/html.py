@@ -13,6 +13,7 @@ from ..facts.release_facts import ReleaseFacts
 from . import charts
 from .internal_view import custody, risk
 from .public import public
+from .public_view import public_view
 from .release_view import release
 from .words import fixed, plain, share
 
@@ -25,7 +26,7 @@ def render_public(facts: ReleaseFacts) -> str:
 
     Only what `coterie.report.public.public` lets pass is used.
     """
-    return _page("public.html.j2", {"view": release(public(facts))})
+    return _page("public.html.j2", {"view": public_view(public(facts))})
 
 
 def render_internal(facts: ReleaseFacts) -> str:

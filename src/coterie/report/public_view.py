@@ -1,0 +1,75 @@
+"""What the public page shows: as the internal one, but for what is not told of the original."""
+
+from __future__ import annotations
+
+from ..facts.public_facts import PublicCategory, PublicColumnLoss, PublicFacts, PublicNumber
+from .release_view import View, release
+from .words import NONE, SPACE, fixed, share
+
+
+def public_view(facts: PublicFacts) -> View:
+    """The view of the public facts."""
+    view = release(facts)
+    steps = share(facts.rounded_to_share, 1)
+    rows = [
+        _row(column.name, facts.measures.loss.columns[column.name], facts.measures.utility.columns[column.name], facts)
+        for column in facts.columns
+        if column.name in facts.measures.loss.columns
+    ]
+    view["loss"] |= {
+        "table": rows,
+        "numeric": any(row["variance"] != NONE or row["il1s"] != NONE for row in rows),
+        "codes": any(row["mismatch"] != NONE for row in rows),
+        "shares": any(row["distance"] != NONE for row in rows),
+        "steps": steps,
+    }
+    view["tiles"] = [_loss_tile(facts) if tile["name"] == "Information loss" else tile for tile in view["tiles"]]
+    view["steps"] = steps
+    return view
+
+
+def _loss_tile(facts: PublicFacts) -> View:
+    """The loss of all masked columns; or from the least to the most of a column, if it is not told of all."""
+    loss = facts.measures.loss
+    if loss.loss_percent is not None:
+        words = "of the variation in the masked columns is gone. Lower is better."
+        return {"name": "Information loss", "value": _percent(loss.loss_percent, facts), "words": words}
+    known = [of.loss_percent for of in loss.columns.values() if of.loss_percent is not None]
+    if not known:
+        words = f"Fewer than {facts.suppressed_below} records changed in every masked column, or it is not shown."
+        return {"name": "Information loss", "value": NONE, "words": words}
+    least, most = min(known), max(known)
+    value = _percent(least, facts) if least == most else f"{_number(least, facts)}–{_percent(most, facts)}"
+    words = "of the variation of a masked column is gone, where it is shown. Lower is better."
+    return {"name": "Information loss", "value": value, "words": words}
+
+
+def _row(name: str, of: PublicColumnLoss, changed: PublicNumber | PublicCategory, facts: PublicFacts) -> View:
+    row = {"name": name, "loss": NONE if of.loss_percent is None else _number(of.loss_percent, facts)}
+    row |= {"mismatch": _changed(of, facts), "il1s": fixed(of.il1s, 3), "distance": NONE}
+    row |= dict.fromkeys(("mean", "variance", "quantile"), NONE)
+    if isinstance(changed, PublicCategory):
+        return row | {"distance": fixed(changed.total_variation, 2)}
+    return row | {
+        "mean": fixed(changed.mean_change_sd, 2, sign=True),
+        "variance": fixed(changed.variance_ratio, 2),
+        "quantile": fixed(changed.largest_quantile_change_sd, 1),
+    }
+
+
+def _changed(of: PublicColumnLoss, facts: PublicFacts) -> str:
+    """The share of changed records, in words where it is not told."""
+    if of.told == "nothing":
+        return f"fewer than {facts.suppressed_below} records"
+    if of.told == "counts":
+        return "nearly all" if of.mismatch_share is None else share(of.mismatch_share, 1)
+    return NONE
+
+
+def _percent(value: float, facts: PublicFacts) -> str:
+    return f"{_number(value, facts)}{SPACE}%"
+
+
+def _number(value: float, facts: PublicFacts) -> str:
+    """Without decimals that rounding has left empty."""
+    return fixed(value, 1 if 100 * facts.rounded_to_share < 1 else 0)
