@@ -156,7 +156,7 @@ def printed(reader, name):
     """All that is said of a column, each with what it is rounded to."""
     loss = reader.facts["measures"]["loss"]["columns"][name]
     of = reader.facts["measures"]["utility"]["columns"][name]
-    kind, values, *_ = reader.released[name]
+    values = reader.released[name][1]
     if "rounded_to_share" not in reader.facts:  # reports of versions up to 0.1, which were rounded otherwise
         digits = {
             key: 10.0 ** (math.floor(math.log10(loss[key])) - 5) if loss[key] else 1e-9

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import random
 from collections import Counter, defaultdict
 
 import numpy as np
@@ -12,15 +11,13 @@ import pytest
 
 import coterie as ct
 from coterie.facts import document
-from coterie.report import public, render_public
+from coterie.report import public
 from public_attack import (
     CODES,
     Found,
     Reader,
     changed_records,
     from_the_whole,
-    left_out,
-    missing_before,
     original_counts,
     two_values,
 )

@@ -103,6 +103,10 @@ class Disclosure:
             return before
         return before if after is not None and before >= self.k and abs(before - after) >= self.k else None
 
+    def missing_after(self, column: ColumnFacts) -> int | None:
+        """How many gaps there are; None if it was not counted, or might not have been had records been left out."""
+        return None if self.leaves_out and column.role == "other" else column.missing_after
+
     def blanked(self, facts: ReleaseFacts) -> int | None:
         """How many values were blanked; None if what one column has of them would follow."""
         if not self.blanks:

@@ -141,8 +141,8 @@ def _column(column: ColumnFacts, known: _Known) -> PublicColumn:
         _one_of(words, value)
         for words, value in ((ROLES, column.role), (KINDS, column.kind), (RELEASED, column.released))
     )
-    before = known.rule.missing_before(column)
-    return PublicColumn(column.name, role, kind, released, before, column.missing_after)
+    gaps = known.rule.missing_before(column), known.rule.missing_after(column)
+    return PublicColumn(column.name, role, kind, released, *gaps)
 
 
 def _grouping(grouping: GroupingFacts, known: _Known) -> PublicGrouping:
@@ -164,7 +164,7 @@ def _bound(bound: BoundFacts, quasi: tuple[str, ...], known: _Known) -> PublicBo
     if not known.rule.all_told(quasi):
         return None
     kind = bound.kind if set(bound.kind.split(", ")) <= set(BOUNDS) else None  # several where there are strata
-    return PublicBound(_loss_percent(bound.loss_percent, quasi, known), _digits(bound.gap_percent, 2), kind)
+    return PublicBound(_loss_percent(bound.loss_percent, quasi, known), _digits(bound.gap_percent, 3), kind)
 
 
 def _loss_percent(loss_percent: float | None, quasi: Iterable[str], known: _Known) -> float | None:

@@ -34,14 +34,21 @@ def _loss_tile(facts: PublicFacts) -> View:
     if loss.loss_percent is not None:
         words = "of the variation in the masked columns is gone. Lower is better."
         return {"name": "Information loss", "value": _percent(loss.loss_percent, facts), "words": words}
-    known = [of.loss_percent for of in loss.columns.values() if of.loss_percent is not None]
-    if not known:
-        words = f"Fewer than {facts.suppressed_below} records changed in every masked column, or it is not shown."
-        return {"name": "Information loss", "value": NONE, "words": words}
-    least, most = min(known), max(known)
-    value = _percent(least, facts) if least == most else f"{_number(least, facts)}–{_percent(most, facts)}"
-    words = "of the variation of a masked column is gone, where it is shown. Lower is better."
-    return {"name": "Information loss", "value": value, "words": words}
+    known = [of.loss_percent for of in loss.columns.values() if of.told == "full" and of.loss_percent is not None]
+    changed = [100 * of.mismatch_share for of in loss.columns.values() if of.mismatch_share is not None]
+    if known:
+        words = "of the variation in a column of numbers is gone, by column. Lower is better."
+        return {"name": "Information loss", "value": _range(known, facts), "words": words}
+    if changed:
+        words = "of the records changed in a masked column, by column. Lower is better."
+        return {"name": "Changed", "value": _range(changed, facts), "words": words}
+    words = f"In no masked column, a change of at least {facts.suppressed_below} records can be told."
+    return {"name": "Information loss", "value": NONE, "words": words}
+
+
+def _range(values: list[float], facts: PublicFacts) -> str:
+    least, most = _number(min(values), facts), _number(max(values), facts)
+    return f"{most if least == most else f'{least}–{most}'}{SPACE}%"
 
 
 def _row(name: str, of: PublicColumnLoss, changed: PublicNumber | PublicCategory, facts: PublicFacts) -> View:
