@@ -5,6 +5,7 @@ If the files are the same for each of 0 to k - 1, no reader can tell which it is
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +13,8 @@ import pyarrow as pa
 import pytest
 
 import coterie as ct
+from coterie.facts import as_json, document
+from coterie.report import public
 
 K, GROUPS = 5, 12
 N = K * GROUPS
@@ -32,7 +35,8 @@ def public_files(folder, columns, kinds, **recipe):
     how = {"k": K, "seed": 1, "shuffle": False, "method": "mdav", "columns": quasi | kinds} | recipe
     release = ct.protect(pa.table(columns), how)
     release.save(folder, format="csv")
-    return {name: (Path(folder) / name).read_bytes() for name in ("data.csv", "report.html", "verify.json")}
+    files = {name: (Path(folder) / name).read_bytes() for name in ("data.csv", "report.html", "verify.json")}
+    return files | {"public": json.dumps(document(public(release.facts)))}  # as `protect --json` prints it
 
 
 def each(other, values, changes):
@@ -124,8 +128,6 @@ def test_verify_json_tells_what_the_data_file_tells(tmp_path):
     columns["pay"] = [i % 3 for i in range(N)]
     kinds = {"pay": {"role": "confidential", "kind": "integer", "l": 2}}
     public_files(tmp_path / "out", columns, kinds)
-    from coterie.facts import as_json
-
     quasi = [name for name in columns if name.startswith("x")]
     again = ct.verify(tmp_path / "out" / "data.csv", quasi, K, confidential={"pay": {"kind": "integer", "l": 2}})
     assert (tmp_path / "out" / "verify.json").read_text().strip() == as_json(again.facts).strip()
