@@ -165,13 +165,10 @@ def printed(reader, name):
         fine = {"loss": digits["loss_percent"], "il1s": digits["il1s"], "share": 1e-3, "tv": 1e-3}
         fine |= {"mean": 1e-2, "variance": 1e-2, "quantile": 0.1}
     else:
-        after = Counter(values)
-        spread = max(0.05, 0.5 * (1.0 - sum((c / len(values)) ** 2 for c in after.values())))
-        counts = loss["told"] == "counts"
         fine = {
-            "loss": nice(100.0 * reader.k / (len(values) * spread)) if counts else reader.step(0.1, 100.0),
+            "loss": reader.step(0.1, 100.0),
             "il1s": reader.step(0.001), "mean": reader.step(0.01), "variance": reader.step(0.01),
-            "quantile": reader.step(0.1), "share": (reader.k + 1) / len(values),
+            "quantile": reader.step(0.1), "share": (reader.k - 1) / len(values) + 0.001,
         }  # fmt: skip
     said = {
         "loss": loss["loss_percent"], "il1s": loss["il1s"], "share": loss["mismatch_share"],
@@ -269,13 +266,69 @@ def _fits(reader, kind, before, after, said):
     high = n if share is None else math.floor((share + wide / 2) * n + 1e-6)
     if low > high:
         return False
-    if kind not in UNORDERED or "loss" not in said:
+    if kind not in UNORDERED:
+        return _moves_enough(before, after, said)
+    if "loss" not in said:
         return True
     spread = 0.5 * (1.0 - sum((c / n) ** 2 for c in before.values()))
     value, step = said["loss"]
     if spread <= 0:
         return False
     return any(abs(100.0 * m / (n * spread) - value) <= step / 2 + 1e-9 for m in range(low, high + 1))
+
+
+def _moves_enough(before, after, said):
+    """Whether the loss of ordered values is at least what it takes to get from one distribution to the other."""
+    was, now = (np.repeat(np.arange(len(after)), counts) for counts in ([before[i] for i in range(len(after))], after))
+    if "loss" not in said or len(was) != len(now) or not np.var(was):
+        return True
+    least = 100.0 * float(np.sum((was - now) ** 2)) / (len(was) * float(np.var(was)))
+    return least <= said["loss"][0] + said["loss"][1] / 2 + 1e-9
+
+
+def whole_numbers(reader, name, value):
+    """Of a column of whole numbers: which counts of a value, up to k - 1, a table can have with the report's figures.
+
+    The unknowns are the counts of every value; the change of the mean, the variance that is kept and the bars of the
+    histogram are equations and bounds for them. A program with whole numbers says whether they can be met.
+    """
+    released = np.array(reader.released[name][1])
+    of = reader.facts["measures"]["utility"]["columns"][name]
+    n, mean, var = len(released), float(released.mean()), float(released.var(ddof=1))
+    low, high = int(released.min()) - 15, int(released.max()) + 15
+    half = reader.step(0.01) / 2
+    least, most = var / (of["variance_ratio"] + half), var / max(of["variance_ratio"] - half, 1e-9)
+    middle = 0.5 * (least + most)
+    target = round(n * (mean - of["mean_change_sd"] * math.sqrt(middle)))
+    squares = [(n - 1) * v + target**2 / n for v in (least + 0.02 * (most - least), most - 0.02 * (most - least))]
+    bars, total = windows(reader, name, len(of["histogram"]["after"])) or ([], n)
+    edges = [-math.inf, *of["histogram"]["edges"][1:-1], math.inf] if bars else []
+    assert total == n
+    return {c for c in range(1, reader.k) if _can_be(range(low, high + 1), value, c, n, target, squares, bars, edges)}
+
+
+def _can_be(support, value, count, n, target, squares, bars, edges):
+    import highspy
+
+    model = highspy.Highs()
+    model.silent()
+    for v in support:
+        model.addVar(count if v == value else 0, count if v == value else n)
+    places = list(range(len(support)))
+    for i in places:
+        model.changeColIntegrality(i, highspy.HighsVarType.kInteger)
+
+    def row(low, high, weights):
+        used = [i for i in places if weights[i]]
+        model.addRow(low, high, len(used), np.array(used), np.array([float(weights[i]) for i in used]))
+
+    row(n, n, [1] * len(places))
+    row(target, target, list(support))
+    row(math.ceil(squares[0]), math.floor(squares[1]), [v * v for v in support])
+    for (low, high), (a, b) in zip(bars, itertools.pairwise(edges), strict=True):
+        row(low, high, [int(a <= v < b) for v in support])
+    model.run()
+    return model.getModelStatus() == highspy.HighsModelStatus.kOptimal
 
 
 def two_values(reader, name, sizes):
@@ -315,7 +368,8 @@ def missing_before(reader, masked):
     hidden = [name for name in masked if columns[name][0] is None and columns[name][1] is not None]
     blanked = reader.facts["output"]["blanked"]
     out = {name: set(range(reader.k)) for name in hidden}  # below k, all are hidden alike
-    if blanked is not None and len(hidden) == 1:
+    filled = reader.facts["settings"]["missing"] == "group"
+    if blanked is not None and len(hidden) == 1 and not filled:
         told = sum(after - before for before, after in (columns[n] for n in masked if n not in hidden))
         out[hidden[0]] = {columns[hidden[0]][1] - (blanked - told)}
     return out

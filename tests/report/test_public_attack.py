@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import json
+import math
 from collections import Counter, defaultdict
 
 import numpy as np
@@ -18,8 +20,11 @@ from public_attack import (
     Reader,
     changed_records,
     from_the_whole,
+    left_out,
+    missing_before,
     original_counts,
     two_values,
+    whole_numbers,
 )
 
 LEVELS = ["low", "some", "much", "all"]
@@ -33,13 +38,14 @@ def table_of(rng, n):
     def rare(share):
         return rng.random(n) < share
 
-    for name in rng.choice(["flag", "town", "level", "children", "age", "pay"], rng.integers(1, 5), replace=False):
+    for name in rng.choice(["flag", "town", "level", "children", "age", "pay"], rng.integers(2, 6), replace=False):
         share = rng.choice([0.02, 0.05, 0.1, 0.3])
         if name == "flag":
             kinds[name], columns[name] = "boolean", np.where(rare(share), "yes", "no")
         elif name == "town":
             towns = np.array(["A", "B", "C", "D", "E"][: rng.integers(2, 6)])
             home = towns[(np.arange(n) * len(towns) // n)]
+            towns = np.array([*towns, "F", "G"])  # of these, only a few records
             kinds[name], columns[name] = "nominal", np.where(rare(share), rng.choice(towns, n), home)
         elif name == "level":
             at = np.clip(np.arange(n) * 3 // n + rare(share) * rng.integers(-1, 2, n), 0, 3)
@@ -60,7 +66,10 @@ def recipe_of(kinds, k, rng):
     if "pay" in columns:
         columns["pay"]["decimals"] = 0
     method = {"name": "mdav"} if rng.random() < 0.7 else {"name": "mdav", "bound": "fast"}
-    return {"k": k, "seed": 1, "shuffle": False, "method": method, "columns": columns}
+    centre = "medoid" if rng.random() < 0.25 else "mean"
+    if centre == "medoid" and "pay" in columns:
+        del columns["pay"]["decimals"]
+    return {"k": k, "seed": 1, "shuffle": False, "centre": centre, "method": method, "columns": columns}
 
 
 def as_told(kind, values):
@@ -107,6 +116,12 @@ class Attacked:
         of = self.reader.facts["measures"]["utility"]["columns"][name]
         was, now = Counter(self.before[name]), Counter(self.after[name])
         possible = original_counts(self.reader, name)
+        edges = (of.get("histogram") or {}).get("edges", [])
+        for i, (low, high) in enumerate(itertools.pairwise(edges)):
+            ends = (-math.inf if i == 0 else low, math.inf if i == len(edges) - 2 else high)
+            if possible:
+                true = sum(c for v, c in was.items() if ends[0] <= v < ends[1])
+                self._add((name, low), true, possible[i])
         names = (of.get("categories") or {}).get("names", [])
         for i, category in enumerate(names):
             others = i == len(names) - 1 and category not in now
@@ -149,6 +164,63 @@ def test_no_small_count_is_recovered():
     recovered, narrowed, flows, small = attacked(range(40))
     assert small > 40
     assert (recovered, narrowed, flows) == ([], [], [])
+
+
+def test_values_of_whole_numbers_that_few_records_have_stay_open():
+    tried = 0
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        n, k = int(rng.integers(40, 200)), int(rng.choice([3, 5]))
+        age = 18 + rng.poisson(12, n) + rng.integers(0, 12, n)
+        table = pa.table({"age": age, "size": rng.normal(size=n)})
+        columns = {"age": {"role": "quasi", "kind": "integer"}, "size": {"role": "quasi", "kind": "numeric"}}
+        release = ct.protect(table, {"k": k, "seed": 1, "method": "mdav", "columns": columns})
+        facts = document(public(release.facts))
+        if facts["measures"]["utility"]["columns"]["age"]["variance_ratio"] is None:
+            continue
+        reader = Reader(facts, {"age": ("integer", [float(v) for v in release.data["age"].to_pylist()])})
+        was = Counter(table["age"].to_pylist())
+        for value in [v for v, c in was.items() if c < k][:2]:
+            tried += 1
+            assert whole_numbers(reader, "age", value) == set(range(1, k)), (seed, value, was[value])
+    assert tried > 12
+
+
+def with_gaps(seed):
+    """A release of columns with gaps, by a random policy, and of strata that may be left out."""
+    rng = np.random.default_rng(seed)
+    n, k = int(rng.integers(60, 200)), int(rng.choice([3, 5]))
+    gaps = {name: int(rng.choice([0, 1, k - 1, 2 * k, 4 * k])) for name in ("a", "b", "c")}
+    columns = {}
+    for name, number in gaps.items():
+        gone = set(rng.choice(n, number, replace=False).tolist())
+        columns[name] = [None if i in gone else float(x) for i, x in enumerate(rng.normal(size=n))]
+    strays = int(rng.integers(0, 2 * k))
+    columns["region"] = ["north"] * (n - strays) + [f"sea {i // (k - 1)}" for i in range(strays)]
+    own = "own-value"
+    missing = ["group", {"policy": own, "small": "merge"}, {"policy": own, "small": "suppress"}][seed % 3]
+    rules = {name: {"role": "quasi", "kind": "numeric"} for name in gaps}
+    rules["region"] = {"role": "quasi", "kind": "nominal"}
+    strata = {"within": ["region"], "small": "suppress"}
+    recipe = {"k": k, "seed": 1, "method": "mdav", "missing": missing, "strata": strata, "columns": rules}
+    return gaps, ct.protect(pa.table(columns), recipe)
+
+
+def test_no_small_number_of_gaps_or_of_records_left_out_follows():
+    tried = 0
+    for seed in range(30):
+        gaps, release = with_gaps(seed)
+        reader = Reader(document(public(release.facts)), {})
+        few, suppressed = range(1, reader.k), release.facts.output.suppressed
+        if suppressed in few:
+            tried += 1
+            assert left_out(reader) >= set(few)
+        possible = missing_before(reader, list(gaps))
+        for name, number in gaps.items():
+            if number in few:
+                tried += 1
+                assert possible[name] >= set(few), (seed, name)
+    assert tried > 20
 
 
 @pytest.mark.campaign

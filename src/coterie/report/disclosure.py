@@ -8,8 +8,8 @@ be able to tell which of 0 to k - 1 a count of original records is. So what is s
    the total tells nothing of the others.
 2. A column in which fewer than k records changed has no number at all, and none that is made of several columns has it
    among them; else the number of changes would follow from the loss, or from the difference of two losses.
-3. A column of categories, or of few different values, has counts by rule 1: changed records, and the distribution. Of
-   so few values, sums, means and variances are equations that can be solved for the counts.
+3. A column of categories, or of few different values, has two things, by rule 1: the share of changed records, and the
+   distribution. Of so few values, loss, means and variances are equations that can be solved for the counts.
 4. Other columns keep their figures. No figure is finer than the share that k records have in the file.
 
 A number of several columns is shown if all of them are told in full. Pictures are drawn from the same numbers.
@@ -27,7 +27,6 @@ from ..facts.release_facts import ColumnFacts, ReleaseFacts
 OPEN, FULL, COUNTS, NOTHING = "open", "full", "counts", "nothing"  # how much is told of a column
 FEW_VALUES = 20  # a column of numbers with fewer different ones is told by counts
 _CODES = ("ordinal", "nominal", "boolean")
-_LEAST_SPREAD = 0.05
 
 
 @dataclass(frozen=True)
@@ -122,14 +121,6 @@ class Disclosure:
         if first + self.k - 1 > present - self.k:
             return None
         return round((first + (self.k - 1) / 2) / present, 3)
-
-    def loss_of_counts(self, loss_percent: float | None, after: Sequence[int]) -> float | None:
-        """The loss of a column that is told by counts, rounded to what k changed records cost."""
-        present = sum(after)
-        if not present:
-            return None
-        spread = 0.5 * (1.0 - sum((n / present) ** 2 for n in after))  # of a record; a change costs 1
-        return _to_step(loss_percent, _round_up(100.0 * self.k / (present * max(spread, _LEAST_SPREAD))))
 
     def most_cells(self) -> int:
         """How many cells a distribution may have.

@@ -46,7 +46,7 @@ from ..facts.public_facts import (
 from ..facts.release_facts import BoundFacts, ColumnFacts, GroupingFacts, ReleaseFacts
 from ..facts.settings import Settings
 from ..verification.verdict import Check, VerdictFacts
-from .disclosure import FULL, NOTHING, OPEN, Cells, Disclosure
+from .disclosure import FULL, NOTHING, Cells, Disclosure
 
 OTHERS = "others"
 ROLES = ("identifier", "quasi", "confidential", "other")
@@ -241,8 +241,7 @@ def _column_loss(name: str, of: ColumnLoss, changed: Changed, rule: Disclosure) 
         return PublicColumnLoss(told, None, None, None)
     if told == FULL:
         return PublicColumnLoss(told, rule.figure(of.loss_percent, 0.1, 100.0), rule.figure(of.il1s, 0.001), None)
-    after = _counts(changed)[1]
-    return PublicColumnLoss(told, rule.loss_of_counts(of.loss_percent, after), None, rule.changed(of, sum(after)))
+    return PublicColumnLoss(told, None, None, rule.changed(of, sum(_counts(changed)[1])))
 
 
 def _utility(utility: UtilityMeasures, known: _Known) -> PublicUtility:
@@ -332,7 +331,7 @@ def _distance(shown: PublicCategories) -> float | None:
 
 
 def _correlations(given: Correlations, known: _Known) -> Correlations:
-    """Changes are rounded, and the correlations before follow from those after; of columns told by counts, roughly."""
+    """Changes are rounded, those beside columns that are not told in full to a tenth; what was before follows."""
     rule = known.rule
     kept = [i for i, name in enumerate(given.names) if rule.told(name) != NOTHING]
     changes: list[float] = []
@@ -341,8 +340,9 @@ def _correlations(given: Correlations, known: _Known) -> Correlations:
         a, b = given.after[i][j], given.before[i][j]
         if a is None or b is None:
             return None
-        how = {rule.told(given.names[i]), rule.told(given.names[j])}
-        change = rule.figure(a - b, 0.01 if how <= {OPEN, FULL} else 0.1) or 0.0
+        # beside a column that is released as it was, one far value would tell that record's value in the other
+        full = rule.told(given.names[i]) == rule.told(given.names[j]) == FULL
+        change = rule.figure(a - b, 0.01 if full else 0.1) or 0.0
         if i < j:
             changes.append(abs(change))
         return round(round(a, 2) - (0.0 if i == j else change), 2) + 0.0
