@@ -97,12 +97,12 @@ class PublicVerdict:
 
 @dataclass(frozen=True)
 class PublicColumnLoss:
-    """What one masked column lost, as far as it is told: "full", "counts" or "nothing"."""
+    """What one masked column lost, as far as it is told: "full", "counts", "share" or "nothing"."""
 
     told: str
     loss_percent: float | None
     il1s: float | None
-    mismatch_share: float | None  # changed records, of columns told by counts; None if few changed, or few did not
+    mismatch_share: float | None  # changed records, of columns not told in full; None if few changed, or few did not
 
 
 @dataclass(frozen=True)

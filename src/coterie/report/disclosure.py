@@ -9,7 +9,8 @@ be able to tell which of 0 to k - 1 a count of original records is. So what is s
 2. A column in which fewer than k records changed has no number at all, and none that is made of several columns has it
    among them; else the number of changes would follow from the loss, or from the difference of two losses.
 3. A column of categories, or of few different values, has two things, by rule 1: the share of changed records, and the
-   distribution. Of so few values, loss, means and variances are equations that can be solved for the counts.
+   distribution. Of so few values, loss, means and variances are equations that can be solved for the counts; and where
+   the file itself gives exact means, it is the distribution that would solve them, and is not shown.
 4. Other columns keep their figures. No figure is finer than the share that k records have in the file.
 
 A number of several columns is shown if all of them are told in full. Pictures are drawn from the same numbers.
@@ -21,10 +22,10 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from ..facts.measures import ColumnLoss
+from ..facts.measures import ColumnLoss, Measures, NumberUtility
 from ..facts.release_facts import ColumnFacts, ReleaseFacts
 
-OPEN, FULL, COUNTS, NOTHING = "open", "full", "counts", "nothing"  # how much is told of a column
+OPEN, FULL, COUNTS, SHARE, NOTHING = "open", "full", "counts", "share", "nothing"  # how much is told of a column
 FEW_VALUES = 20  # a column of numbers with fewer different ones is told by counts
 _CODES = ("ordinal", "nominal", "boolean")
 
@@ -52,13 +53,13 @@ class Disclosure:
     @classmethod
     def of(cls, facts: ReleaseFacts, masked: frozenset[str]) -> Disclosure:
         """The rule for the release that these facts are about."""
-        loss, k, settings, output = facts.measures.loss.columns, facts.largest_k, facts.settings, facts.output
+        measures, k, settings, output = facts.measures, facts.largest_k, facts.settings, facts.output
         gaps = settings.small_missing if settings.missing == "own-value" else ""
         strata = settings.small_strata if settings.within else ""
         return cls(
             k=k,
             records=output.measured or output.records,
-            columns={column.name: _told(column, loss.get(column.name), k) for column in facts.columns},
+            columns={column.name: _told(column, measures, k) for column in facts.columns},
             masked=masked,
             leaves_out="suppress" in (gaps, strata) or output.suppressed > 0 or output.records != facts.input.records,
             fills=settings.missing == "group",
@@ -130,11 +131,14 @@ class Disclosure:
         """
         return math.isqrt(int(1.2 * self.records / self.k))
 
-    def cells(self, before: Sequence[int], after: Sequence[int], members: Sequence[Sequence[int]]) -> Cells | None:
+    def cells(
+        self, before: Sequence[int], after: Sequence[int], members: Sequence[Sequence[int]], changed: int | None = None
+    ) -> Cells | None:
         """A distribution in cells that are made of these counts; None if it would tell a small count.
 
         The cell with most released records gets what is left of the whole. If that might be little, or if there are
-        fewer than three cells, the distribution is not shown: of two, the changes in each direction would follow.
+        fewer than three cells, the distribution is not shown: of two, the changes in each direction would follow. Nor
+        is it shown beside a number of changed records that might be too few for it: then not all counts could be.
         """
         was = [sum(before[i] for i in cell) for cell in members]
         now = [sum(after[i] for i in cell) for cell in members]
@@ -147,6 +151,12 @@ class Disclosure:
         others = [c for i, c in enumerate(classes) if i != rest]
         if total - sum(self.k * c + self.k - 1 for c in others) < 2 * self.k:
             return None
+        if changed is not None:
+            largest = [self.k * c + self.k - 1 for c in classes]
+            largest[rest] = total - sum(self.k * c for c in others)
+            needed = sum(max(0, most - n) for most, n in zip(largest, now, strict=True))
+            if needed > changed // self.k * self.k + self.k - 1:
+                return None
         shown: list[int | None] = [self._middle(c) if c else None for c in classes]
         shown[rest] = total - sum(self._middle(c) for c in others)
         return Cells(tuple(shown), tuple(tuple(cell) for cell in members))
@@ -156,13 +166,20 @@ class Disclosure:
         return self.k * number + (self.k - 1) // 2
 
 
-def _told(column: ColumnFacts, loss: ColumnLoss | None, k: int) -> str:
+def _told(column: ColumnFacts, measures: Measures, k: int) -> str:
+    loss = measures.loss.columns.get(column.name)
     if column.released == "as it was":
         return OPEN
     if column.released == "dropped" or loss is None or loss.changed is None or loss.changed < k:
         return NOTHING
-    few = loss.distinct is None or loss.distinct < FEW_VALUES
-    return COUNTS if column.kind in _CODES or few else FULL
+    if column.kind in _CODES:
+        return COUNTS
+    if loss.distinct is not None and loss.distinct >= FEW_VALUES:
+        return FULL
+    of = measures.utility.columns.get(column.name)
+    edges = of.histogram.edges if isinstance(of, NumberUtility) and of.histogram is not None else ()
+    rough = column.kind == "integer" and len(edges) > 1 and edges[1] - edges[0] <= 1.0  # sums are known to half a value
+    return COUNTS if rough or column.released == "medoid" else SHARE
 
 
 def _round_up(value: float) -> float:

@@ -20,6 +20,7 @@ from ..facts.measures import (
     ColumnLoss,
     Correlations,
     Eigenvalues,
+    LossMeasures,
     Matrix,
     NumberUtility,
     UtilityMeasures,
@@ -46,7 +47,7 @@ from ..facts.public_facts import (
 from ..facts.release_facts import BoundFacts, ColumnFacts, GroupingFacts, ReleaseFacts
 from ..facts.settings import Settings
 from ..verification.verdict import Check, VerdictFacts
-from .disclosure import FULL, NOTHING, Cells, Disclosure
+from .disclosure import COUNTS, FULL, NOTHING, Cells, Disclosure
 
 OTHERS = "others"
 ROLES = ("identifier", "quasi", "confidential", "other")
@@ -84,7 +85,7 @@ def public(facts: ReleaseFacts) -> PublicFacts:
         output=_output(facts, known),
         columns=tuple(_column(column, known) for column in facts.columns),
         groupings=tuple(_grouping(grouping, known) for grouping in facts.groupings),
-        measures=PublicMeasures(_loss(facts, known), _utility(facts.measures.utility, known)),
+        measures=PublicMeasures(_loss(facts, known), _utility(facts.measures.utility, facts.measures.loss, known)),
         verdict=None if facts.verdict is None else _verdict(facts.verdict, known),
     )
 
@@ -244,11 +245,11 @@ def _column_loss(name: str, of: ColumnLoss, changed: Changed, rule: Disclosure) 
     return PublicColumnLoss(told, None, None, rule.changed(of, sum(_counts(changed)[1])))
 
 
-def _utility(utility: UtilityMeasures, known: _Known) -> PublicUtility:
+def _utility(utility: UtilityMeasures, loss: LossMeasures, known: _Known) -> PublicUtility:
     every = known.rule.all_told(utility.columns)
     return PublicUtility(
         columns={
-            name: _of_column(of, known.rule.told(name), known.rule)
+            name: _of_column(of, loss.columns[name].changed if name in loss.columns else None, name, known.rule)
             for name, of in utility.columns.items()
             if name in known.masked
         },
@@ -266,12 +267,12 @@ def _eigenvalues(utility: UtilityMeasures, known: _Known) -> Eigenvalues:
     return Eigenvalues(before, after, rule.figure(given.change, 0.01))
 
 
-def _of_column(of: Changed, told: str, rule: Disclosure) -> PublicNumber | PublicCategory:
-    kind = _one_of(KINDS, of.kind)
+def _of_column(of: Changed, changed: int | None, name: str, rule: Disclosure) -> PublicNumber | PublicCategory:
+    kind, told = _one_of(KINDS, of.kind), rule.told(name)
     if isinstance(of, CategoryUtility):
-        shown = _categories(of, rule) if told != NOTHING else PublicCategories((), (), ())
+        shown = _categories(of, changed, rule) if told == COUNTS else PublicCategories((), (), ())
         return PublicCategory(kind, shown, _distance(shown))
-    histogram = _histogram(of, rule) if told != NOTHING else None
+    histogram = _histogram(of, None if told == FULL else changed, rule) if told in (FULL, COUNTS) else None
     if told != FULL:
         return PublicNumber(kind, None, None, None, histogram)
     return PublicNumber(
@@ -291,26 +292,26 @@ def _counts(of: Changed) -> tuple[tuple[int, ...], tuple[int, ...]]:
     return ((), ()) if of.histogram is None else (of.histogram.before, of.histogram.after)
 
 
-def _histogram(of: NumberUtility, rule: Disclosure) -> PublicHistogram | None:
+def _histogram(of: NumberUtility, changed: int | None, rule: Disclosure) -> PublicHistogram | None:
     """Bins are joined, as many as the number of records asks for."""
     if of.histogram is None or not rule.most_cells():
         return None
     before, after = _counts(of)
     wide = -(-len(after) // rule.most_cells())
     bins = [range(i, min(i + wide, len(after))) for i in range(0, len(after), wide)]
-    shown = rule.cells(before, after, bins)
+    shown = rule.cells(before, after, bins, changed)
     if shown is None:
         return None
     edges = [of.histogram.edges[cell[0]] for cell in shown.members]
     return PublicHistogram(shown.before, _summed(after, shown), (*edges, of.histogram.edges[-1]))
 
 
-def _categories(of: CategoryUtility, rule: Disclosure) -> PublicCategories:
+def _categories(of: CategoryUtility, changed: int | None, rule: Disclosure) -> PublicCategories:
     """The categories that most released records have; all others are one, also where there may be none."""
     before, after = _counts(of)
     often = sorted((i for i, n in enumerate(after) if n), key=lambda i: (-after[i], i))[: max(0, rule.most_cells() - 1)]
     others = [i for i in range(len(after)) if i not in often]
-    shown = rule.cells(before, after, [*([i] for i in sorted(often)), others])
+    shown = rule.cells(before, after, [*([i] for i in sorted(often)), others], changed)
     if shown is None:
         return PublicCategories((), (), ())
     names = (*(of.categories.names[i] for i in sorted(often)), OTHERS)

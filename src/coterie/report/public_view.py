@@ -68,7 +68,7 @@ def _changed(of: PublicColumnLoss, facts: PublicFacts) -> str:
     """The share of changed records, in words where it is not told."""
     if of.told == "nothing":
         return f"fewer than {facts.suppressed_below} records"
-    if of.told == "counts":
+    if of.told in ("counts", "share"):
         return "nearly all" if of.mismatch_share is None else share(of.mismatch_share, 1)
     return NONE
 
