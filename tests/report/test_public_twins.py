@@ -122,6 +122,16 @@ def test_how_many_of_few_gaps_values_were_blanked_beside_is_in_no_public_byte(tm
     assert all(one == found[0] for one in found)
 
 
+def test_how_many_records_of_a_class_are_a_units_second_ones_is_in_no_public_byte(tmp_path):
+    found = []
+    for again in range(1, K):
+        columns = {"x": [float(i) for i in range(2 * K - 1)]}  # one group
+        columns["person"] = [f"P{max(i, again)}" for i in range(2 * K - 1)]
+        unit = {"column": "person"}
+        found.append(public_files(tmp_path / str(again), columns, {"person": "identifier"}, unit=unit))
+    assert all(one == found[0] for one in found)
+
+
 def test_verify_json_tells_what_the_data_file_tells(tmp_path):
     """Whoever has the file and the claims can count all of it: it says nothing of the original."""
     _, columns = base()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from .public_facts import PublicFacts
 from .release_facts import ReleaseFacts
@@ -12,4 +12,4 @@ from .release_facts import ReleaseFacts
 class ProtectFacts(ReleaseFacts):
     """All that there is to say of a release: internal, but for what stands under `public`."""
 
-    public: PublicFacts
+    public: PublicFacts = field(kw_only=True)
