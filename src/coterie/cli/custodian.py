@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import json
 import sys
-from dataclasses import fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Optional
+from typing import Annotated, Any, Optional
 
 import typer
 
@@ -14,10 +13,6 @@ from ..errors import CoterieError
 from ..facts import as_json
 from . import flags
 from .common import app, interruptible, names_of, options_of, tell, warnings_told
-
-if TYPE_CHECKING:
-    from ..facts.protect_facts import ProtectFacts
-    from ..facts.release_facts import ReleaseFacts
 
 
 @app.command()
@@ -130,16 +125,9 @@ def protect(
         tell(release)
         tell("dry run         nothing was written" if output is None else _handing_out(output))
     if json_:
-        print(as_json(_with_public(release.facts)))
+        from ..release.printed import with_public
 
-
-def _with_public(facts: ReleaseFacts) -> ProtectFacts:
-    """The facts, and under `public` what of them may be shown to others."""
-    from ..facts.protect_facts import ProtectFacts
-    from ..report.public import public
-
-    own = {field.name: getattr(facts, field.name) for field in fields(facts)}
-    return ProtectFacts(**own, public=public(facts))
+        print(as_json(with_public(release.facts)))
 
 
 def _handing_out(output: Path) -> str:
