@@ -50,9 +50,8 @@ class PublicColumn:
 
 @dataclass(frozen=True)
 class PublicBound:
-    """A lower bound on what any groups of at least k lose."""
+    """How far the groups are from the least that any groups of at least k lose, as far as that is proven."""
 
-    loss_percent: float | None
     gap_percent: float | None
     kind: str | None
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from ..facts.measures import NumberUtility
-from ..facts.public_facts import PublicColumn, PublicFacts, PublicGrouping, PublicNumber
+from ..facts.public_facts import PublicBound, PublicColumn, PublicFacts, PublicGrouping, PublicNumber
 from ..facts.release_facts import ColumnFacts, GroupingFacts, ReleaseFacts
 from .words import counted, fixed, percent, series, share
 
@@ -229,12 +229,14 @@ def limits(facts: Facts) -> list[Point]:
 def bound(grouping: Grouping) -> str:
     """How far the loss is from the best possible, where something is proven."""
     b, k = grouping.bound, grouping.k
-    if b is None or b.loss_percent is None:
+    if b is None:
         return ""
     if b.kind == "optimal" or b.gap_percent == 0:
         return f"No way to form groups of at least {k} loses less: it is proven to be the best."
     more = ""
     if b.gap_percent is not None and math.isfinite(b.gap_percent):
         more = f", at most {b.gap_percent:{'.2g' if b.gap_percent < 100 else ',.0f'}} % more than the least possible"
+    if isinstance(b, PublicBound):
+        return f"Proven: these lose{more.removeprefix(',')}." if more else ""
     proven = f"Proven: no groups of at least {k} lose less than {percent(b.loss_percent, 2)}"
     return f"{proven}; these lose {percent(grouping.loss_percent, 2)}{more}."

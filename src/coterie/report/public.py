@@ -165,7 +165,7 @@ def _bound(bound: BoundFacts, quasi: tuple[str, ...], known: _Known) -> PublicBo
     if not known.rule.all_told(quasi):
         return None
     kind = bound.kind if set(bound.kind.split(", ")) <= set(BOUNDS) else None  # several where there are strata
-    return PublicBound(_loss_percent(bound.loss_percent, quasi, known), _digits(bound.gap_percent, 3), kind)
+    return PublicBound(_digits(bound.gap_percent, 3), kind)
 
 
 def _loss_percent(loss_percent: float | None, quasi: Iterable[str], known: _Known) -> float | None:

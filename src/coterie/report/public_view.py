@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from ..facts.public_facts import PublicCategory, PublicColumnLoss, PublicFacts, PublicNumber
 from .release_view import View, release
 from .words import NONE, SPACE, fixed, share
@@ -21,8 +23,12 @@ def public_view(facts: PublicFacts) -> View:
         "numeric": any(row["variance"] != NONE or row["il1s"] != NONE for row in rows),
         "codes": any(row["mismatch"] != NONE for row in rows),
         "shares": any(row["distance"] != NONE for row in rows),
-        "steps": steps,
+        "known": any(row["loss"] != NONE for row in rows),
+        "totals": [{**total, "value": _short(total["value"])} for total in view["loss"]["totals"]],
     }
+    view["groupings"] = [
+        {**one, "loss": _short(one["loss"]), "weighted": _short(one["weighted"])} for one in view["groupings"]
+    ]
     view["tiles"] = [_loss_tile(facts) if tile["name"] == "Information loss" else tile for tile in view["tiles"]]
     view["steps"] = steps
     return view
@@ -75,6 +81,11 @@ def _changed(of: PublicColumnLoss, facts: PublicFacts) -> str:
 
 def _percent(value: float, facts: PublicFacts) -> str:
     return f"{_number(value, facts)}{SPACE}%"
+
+
+def _short(shown: str) -> str:
+    """A rounded number without zeros that say nothing."""
+    return re.sub(r"(\.\d*?)0+(?=\D*$)", lambda found: found[1].rstrip("."), shown)
 
 
 def _number(value: float, facts: PublicFacts) -> str:
