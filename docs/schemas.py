@@ -8,6 +8,7 @@ from pathlib import Path
 from coterie.facts import schema
 from coterie.facts.bundle_facts import SealedManifest
 from coterie.facts.comparison import Candidate
+from coterie.facts.protect_facts import ProtectFacts
 from coterie.facts.public_facts import PublicFacts
 from coterie.facts.release_facts import ReleaseFacts
 from coterie.facts.result_facts import ResultFacts
@@ -19,6 +20,7 @@ DOCUMENTS: dict[str, type] = {
     "assessment": Assessment,
     "candidate": Candidate,
     "manifest": SealedManifest,
+    "protect": ProtectFacts,
     "public": PublicFacts,
     "release": ReleaseFacts,
     "result": ResultFacts,

@@ -104,6 +104,14 @@ def categories_only() -> Any:
 
 
 @cache
+def amounts() -> Any:
+    """The facts of a release of many-valued numbers alone, of which all is told, with a bound."""
+    columns = {name: COLUMNS[name] for name in ("age", "income", "cost")}
+    how = {"k": 5, "seed": 1, "method": {"name": "mdav", "bound": "fast"}, "columns": columns}
+    return saved(patients(0, 0).select(list(columns)), how)
+
+
+@cache
 def wide(columns: int, records: int = 40) -> Any:
     """The facts of a release of many numeric columns with long names."""
     rng = np.random.default_rng(1)

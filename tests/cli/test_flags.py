@@ -177,7 +177,9 @@ def test_json_is_as_the_schemas_say(run, patients, tmp_path):
     args = [*ROLES, "--strata", "sex", "--missing", "group"]
     for engine in ("memory", "duckdb"):
         more = ["--engine", engine, "--json"]
-        valid("release", json.loads(run("protect", patients, *args, "-k", 3, *more, "-o", tmp_path / engine)[1]))
+        told = json.loads(run("protect", patients, *args, "-k", 3, *more, "-o", tmp_path / engine)[1])
+        valid("protect", told)
+        valid("public", {"version": told["version"], **told["public"]})
         valid("verdict", json.loads(run("verify", tmp_path / engine, "--json")[1]))
         valid("assessment", json.loads(run("assess", patients, *ROLES, *more)[1]))
         candidates = json.loads(run("compare", patients, *args, "--k", "3,50", "--methods", "mdav", *more)[1])

@@ -125,7 +125,9 @@ def protect(
         tell(release)
         tell("dry run         nothing was written" if output is None else _handing_out(output))
     if json_:
-        print(as_json(release.facts))
+        from ..release.public_json import with_public
+
+        print(as_json(with_public(release.facts)))
 
 
 def _handing_out(output: Path) -> str:

@@ -21,6 +21,8 @@ class ColumnLoss(Keyed, old={"loss": "loss_percent", "mismatch": "mismatch_share
     loss_percent: float | None  # None if the column is constant; of categories, see `mismatch_share` first
     il1s: float | None
     mismatch_share: float | None = None  # records whose category changed; None of numbers
+    changed: int | None = None  # records with another value than before, of those that have one before and after
+    distinct: int | None = None  # different values before
 
 
 @dataclass(frozen=True)

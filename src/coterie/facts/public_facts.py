@@ -50,9 +50,8 @@ class PublicColumn:
 
 @dataclass(frozen=True)
 class PublicBound:
-    """A lower bound on what any groups of at least k lose."""
+    """How far the groups are from the least that any groups of at least k lose, as far as that is proven."""
 
-    loss_percent: float | None
     gap_percent: float | None
     kind: str | None
 
@@ -97,11 +96,12 @@ class PublicVerdict:
 
 @dataclass(frozen=True)
 class PublicColumnLoss:
-    """What one masked column lost."""
+    """What one masked column lost, as far as it is told: "full", "counts", "share" or "nothing"."""
 
+    told: str
     loss_percent: float | None
     il1s: float | None
-    mismatch_share: float | None
+    mismatch_share: float | None  # changed records, of columns not told in full; None if few changed, or few did not
 
 
 @dataclass(frozen=True)
@@ -117,7 +117,7 @@ class PublicLoss:
 
 @dataclass(frozen=True)
 class PublicCounts:
-    """Counts of a distribution: before, multiples of k, or None where they are below it; after, exact."""
+    """Counts of a distribution: before, by their class of k, or None where they are below it; after, exact."""
 
     before: tuple[int | None, ...]
     after: tuple[int, ...]
@@ -132,7 +132,7 @@ class PublicHistogram(PublicCounts):
 
 @dataclass(frozen=True)
 class PublicCategories(PublicCounts):
-    """Counts of the released categories; the others together."""
+    """Counts of released categories; the others together. None if they are not told."""
 
     names: tuple[str, ...]
 
@@ -189,6 +189,7 @@ class PublicFacts:
     coterie: str | None
     created: str | None
     suppressed_below: int  # counts of original records below it are hidden: the largest k
+    rounded_to_share: float  # the share that k records have: no figure is finer
     settings: Settings
     input: PublicInput
     output: PublicOutput

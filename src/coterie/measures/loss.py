@@ -198,3 +198,9 @@ def mismatch(before: Column, after: Column) -> float | None:
     """The share of records whose category changed, of those that have one before and after."""
     both = ~(before.missing | after.missing)
     return float(np.mean(before.numbers[both] != after.numbers[both])) if both.any() else None
+
+
+def changed(before: Column, after: Column) -> int:
+    """How many records have another value than before, of those that have one before and after."""
+    both = ~(before.missing | after.missing)
+    return int(np.count_nonzero(before.numbers[both] != after.numbers[both]))

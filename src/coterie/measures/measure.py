@@ -109,8 +109,13 @@ def _loss(
 
 
 def _column_loss(b: Column, a: Column, step: float | None) -> ColumnLoss:
-    changed = loss.mismatch(b, a) if b.has_codes else None
-    return ColumnLoss(loss.column_loss(b, a, step), utility.il1s([b], [a])[0], changed)
+    return ColumnLoss(
+        loss.column_loss(b, a, step),
+        utility.il1s([b], [a])[0],
+        loss.mismatch(b, a) if b.has_codes else None,
+        changed=loss.changed(b, a),
+        distinct=len(np.unique(b.numbers[~b.missing])),
+    )
 
 
 def _utility(

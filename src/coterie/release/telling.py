@@ -74,7 +74,8 @@ def _column(name: str, source: Source, engine: str, survey: Survey, tally: Tally
     after: int | None = tally.missing_after.get(name, before)
     if rule.role == "other" and engine == "memory":
         with suppress(CoterieError):  # of objects of all sorts, nobody knows
-            before = after = source.arrow(name).null_count
+            before = source.arrow(name).null_count
+            after = None if tally.plan.divided.suppressed else before  # of the records left out, nobody counted
     return ColumnFacts(name, rule.role, rule.kind, _how(name, tally.plan), name in recipe.within, before, after)
 
 

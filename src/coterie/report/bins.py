@@ -1,4 +1,4 @@
-"""Histograms at round edges, so that no edge is the value of a record, and counts that hide small ones."""
+"""Histograms at round edges, so that no edge is the value of a record."""
 
 from __future__ import annotations
 
@@ -126,29 +126,3 @@ def _shared(edges: Sequence[float], counts: Sequence[float | None], new: Sequenc
                 so_far = out[j]
                 out[j] = None if here is None or so_far is None else so_far + here * overlap / (high - low)
     return out
-
-
-def within_release(shown: Histogram) -> Histogram | None:
-    """Only the bins that the released values reach; what the original has beyond is counted in the first and last."""
-    reached = [i for i, n in enumerate(shown.after) if n]
-    if not reached:
-        return None
-    first, last = reached[0], reached[-1] + 1
-    before = shown.before[first:last]
-    before[0] = _sum([before[0], *shown.before[:first]])
-    before[-1] = _sum([before[-1], *shown.before[last:]])
-    return Histogram(shown.edges[first : last + 1], before, shown.after[first:last])
-
-
-def _sum(counts: Sequence[float | None]) -> float | None:
-    known = [n for n in counts if n is not None]
-    return sum(known) if len(known) == len(counts) else None
-
-
-def coarse(counts: Sequence[float | None], k: int) -> list[int | None]:
-    """The counts as multiples of k, with None for those below k.
-
-    Hiding alone would not do: where the total is known, a single hidden count is the difference. Between rounded
-    counts, differences tell no more than that it is small.
-    """
-    return [None if n is None or not k <= n < 1e15 else k * max(1, round(n / k)) for n in counts]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from ..facts.measures import NumberUtility
-from ..facts.public_facts import PublicColumn, PublicFacts, PublicGrouping, PublicNumber
+from ..facts.public_facts import PublicBound, PublicColumn, PublicFacts, PublicGrouping, PublicNumber
 from ..facts.release_facts import ColumnFacts, GroupingFacts, ReleaseFacts
 from .words import counted, fixed, percent, series, share
 
@@ -70,7 +70,12 @@ def done(facts: Facts) -> list[str]:
         out.append(f"No group mixes different values of {series(within)}{but}.")
     if output.suppressed != 0:
         out.append(f"Suppressed, as too few records were like them: {counted(output.suppressed, 'record', below)}.")
-    if output.blanked != 0:
+    if output.blanked is None:
+        out.append(
+            "Where too few records had the same pattern of missing values, further values may have been set to missing "
+            "(local suppression); how many is not shown."
+        )
+    elif output.blanked != 0:
         out.append(f"Set to missing (local suppression): {counted(output.blanked, 'value', below)}.")
     if output.shuffled:
         out.append("The rows are in random order: their place says nothing about where they stood before.")
@@ -188,7 +193,8 @@ def _rows(facts: Facts) -> list[Point]:
     if facts.output.suppressed == 0:
         return []
     words = f"Suppressed: {counted(facts.output.suppressed, 'record', few(facts))}. "
-    return [("Rows are missing", words + "They are not a random sample: they were too few of their kind.")]
+    title = "Rows may be missing" if facts.output.suppressed is None else "Rows are missing"
+    return [(title, words + "They are not a random sample: they were too few of their kind.")]
 
 
 _SHARED = (
@@ -225,12 +231,14 @@ def limits(facts: Facts) -> list[Point]:
 def bound(grouping: Grouping) -> str:
     """How far the loss is from the best possible, where something is proven."""
     b, k = grouping.bound, grouping.k
-    if b is None or b.loss_percent is None:
+    if b is None:
         return ""
     if b.kind == "optimal" or b.gap_percent == 0:
         return f"No way to form groups of at least {k} loses less: it is proven to be the best."
     more = ""
     if b.gap_percent is not None and math.isfinite(b.gap_percent):
         more = f", at most {b.gap_percent:{'.2g' if b.gap_percent < 100 else ',.0f'}} % more than the least possible"
+    if isinstance(b, PublicBound):
+        return f"Proven: these lose{more.removeprefix(',')}." if more else ""
     proven = f"Proven: no groups of at least {k} lose less than {percent(b.loss_percent, 2)}"
     return f"{proven}; these lose {percent(grouping.loss_percent, 2)}{more} (squared distances to the groups' means)."

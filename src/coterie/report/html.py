@@ -14,6 +14,7 @@ from . import charts
 from .candidates import shown_percents, why_best
 from .internal_view import custody, risk
 from .public import public
+from .public_view import public_view
 from .release_view import release
 from .words import NONE, fixed, plain
 
@@ -26,7 +27,7 @@ def render_public(facts: ReleaseFacts) -> str:
 
     Only what `coterie.report.public.public` lets pass is used.
     """
-    return _page("public.html.j2", {"view": release(public(facts))})
+    return _page("public.html.j2", {"view": public_view(public(facts))})
 
 
 def render_internal(facts: ReleaseFacts) -> str:

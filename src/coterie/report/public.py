@@ -1,12 +1,9 @@
-"""Where the public report hides counts: the one place that decides what the public may see.
+"""What the public may see of a release: each fact passes because `PublicFacts` has a field for it and a line fills it.
 
-A fact passes because `PublicFacts` has a field for it and a line below fills it; whatever has no field stays behind:
-the seed, all of the risk, notes, file names and hashes, group numbers.
-
-Three rules guard what passes. What the reader can compute from the released file is public. Of the original, no count
-of records below k passes, nor one that follows from a difference: counts in a distribution are multiples of k. No
-number passes from which the value of a record follows: no quantiles, no least or largest value; and changes are
-rounded, for the released side of them is known exactly.
+Whatever has no field stays behind: the seed, all of the risk, notes, file names and hashes, group numbers. What the
+reader can compute from the released file is public. Every number that comes from original records passes through the
+rule in `disclosure`, so that no count below k can be told. No number passes from which the value of a record follows:
+no quantiles, no least or largest value.
 """
 
 from __future__ import annotations
@@ -14,15 +11,15 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from ..algorithms.registry import METHODS, Method
 from ..facts.measures import (
-    CategoryCounts,
     CategoryUtility,
     ColumnLoss,
     Correlations,
+    Eigenvalues,
     LossMeasures,
     Matrix,
     NumberUtility,
@@ -50,51 +47,47 @@ from ..facts.public_facts import (
 from ..facts.release_facts import BoundFacts, ColumnFacts, GroupingFacts, ReleaseFacts
 from ..facts.settings import Settings
 from ..verification.verdict import Check, VerdictFacts
-from .bins import coarse, rounded, within_release
+from .disclosure import COUNTS, FULL, NOTHING, Cells, Disclosure
 
 OTHERS = "others"
 ROLES = ("identifier", "quasi", "confidential", "other")
 KINDS = ("numeric", "integer", "ordinal", "nominal", "datetime", "boolean")
+CODES = ("ordinal", "nominal", "boolean")
 MASKED = ("mean", "rounded mean", "median category", "mode", "mean date", "medoid")
 # Of columns that are mostly as they were, a difference of before and after would show the few records that changed.
 RELEASED = (*MASKED, "as it was", "merged strata", "dropped", "with noise in constant groups")
 BOUNDS = ("neighbours", "column generation", "column generation with subset-row cuts", "optimal")
+Changed = NumberUtility | CategoryUtility
 _CHECKS = re.compile(r"[A-Za-z0-9 -]{1,40}")
 
 
 @dataclass(frozen=True)
 class _Known:
-    """What the rules measure against."""
+    """What the table has, and what may be told of it."""
 
-    k: int
     names: frozenset[str]  # the table's columns
     masked: frozenset[str]  # those whose values are those of groups
-    records: int  # released ones
-    few_left_out: bool  # fewer than k records were: their number must not follow from other numbers
+    rule: Disclosure
 
 
 def public(facts: ReleaseFacts) -> PublicFacts:
     """The facts that the public report shows."""
-    known = _known(facts)
+    names = frozenset(column.name for column in facts.columns)
+    masked = frozenset(column.name for column in facts.columns if column.released in MASKED)
+    known = _Known(names, masked, Disclosure.of(facts, masked))
     return PublicFacts(
         coterie=_matching(r"[0-9][0-9a-z.+]{0,20}", facts.coterie),
         created=_matching(r"\d{4}-\d{2}-\d{2}", facts.created),
-        suppressed_below=known.k,
+        suppressed_below=known.rule.k,
+        rounded_to_share=known.rule.share,
         settings=_settings(facts.settings, known),
-        input=PublicInput(None if known.few_left_out else facts.input.records, facts.input.columns),
+        input=PublicInput(known.rule.records_before(facts), facts.input.columns),
         output=_output(facts, known),
         columns=tuple(_column(column, known) for column in facts.columns),
         groupings=tuple(_grouping(grouping, known) for grouping in facts.groupings),
-        measures=PublicMeasures(_loss(facts.measures.loss, known), _utility(facts.measures.utility, known)),
+        measures=PublicMeasures(_loss(facts, known), _utility(facts.measures.utility, facts.measures.loss, known)),
         verdict=None if facts.verdict is None else _verdict(facts.verdict, known),
     )
-
-
-def _known(facts: ReleaseFacts) -> _Known:
-    k, records = facts.largest_k, facts.output.records
-    few = 0 < facts.output.suppressed < k or 0 < facts.input.records - records < k
-    masked = frozenset(column.name for column in facts.columns if column.released in MASKED)
-    return _Known(k, frozenset(column.name for column in facts.columns), masked, records, few)
 
 
 def _matching(pattern: str, value: str | None) -> str | None:
@@ -108,20 +101,6 @@ def _one_of(words: Collection[str], value: str | None) -> str | None:
 def _digits(value: float | None, digits: int = 6) -> float | None:
     """A number to so many digits that count."""
     return None if value is None or not math.isfinite(value) else float(f"{value:.{digits}g}")
-
-
-def _decimals(value: float | None, decimals: int = 2) -> float | None:
-    return None if value is None or not math.isfinite(value) else round(value, decimals) + 0.0
-
-
-def _few(count: int | None, known: _Known) -> int | None:
-    """A count of original records: 0, or at least k, or None."""
-    return None if count is None or 0 < count < known.k else count
-
-
-def _share(share: float | None, known: _Known) -> float | None:
-    """A share of the records, unless it stands for fewer than k of them."""
-    return None if share is None or 0 < share * known.records < known.k else _decimals(share, 3)
 
 
 def _names(names: Iterable[str], known: _Known) -> tuple[str, ...]:
@@ -154,16 +133,17 @@ def _settings(settings: Settings, known: _Known) -> Settings:
 def _output(facts: ReleaseFacts, known: _Known) -> PublicOutput:
     output = facts.output
     name = None if output.name == facts.input.name else _matching(r"[^/\\]{1,80}", output.name)
-    hidden = _few(output.suppressed, known), _few(output.blanked, known)
-    return PublicOutput(name, output.records, output.columns, *hidden, output.shuffled, output.measured)
+    left_out, blanked = known.rule.left_out(output.suppressed), known.rule.blanked(facts)
+    return PublicOutput(name, output.records, output.columns, left_out, blanked, output.shuffled, output.measured)
 
 
 def _column(column: ColumnFacts, known: _Known) -> PublicColumn:
-    before, after = _few(column.missing_before, known), column.missing_after
-    if before is not None and after is not None and 0 < abs(before - after) < known.k:
-        before = None
-    role, kind = _one_of(ROLES, column.role), _one_of(KINDS, column.kind)
-    return PublicColumn(column.name, role, kind, _one_of(RELEASED, column.released), before, after)
+    role, kind, released = (
+        _one_of(words, value)
+        for words, value in ((ROLES, column.role), (KINDS, column.kind), (RELEASED, column.released))
+    )
+    gaps = known.rule.missing_before(column), known.rule.missing_after(column)
+    return PublicColumn(column.name, role, kind, released, *gaps)
 
 
 def _grouping(grouping: GroupingFacts, known: _Known) -> PublicGrouping:
@@ -175,15 +155,22 @@ def _grouping(grouping: GroupingFacts, known: _Known) -> PublicGrouping:
         params=_params(grouping.params),
         groups=grouping.groups,
         sizes={size: n for size, n in grouping.sizes.items() if size >= grouping.k},
-        loss_percent=_digits(grouping.loss_percent),
-        loss_weighted_percent=_digits(grouping.loss_weighted_percent),
-        bound=None if grouping.bound is None else _bound(grouping.bound),
+        loss_percent=_loss_percent(grouping.loss_percent, grouping.quasi, known),
+        loss_weighted_percent=_loss_percent(grouping.loss_weighted_percent, grouping.quasi, known),
+        bound=None if grouping.bound is None else _bound(grouping.bound, grouping.quasi, known),
     )
 
 
-def _bound(bound: BoundFacts) -> PublicBound:
+def _bound(bound: BoundFacts, quasi: tuple[str, ...], known: _Known) -> PublicBound | None:
+    if not known.rule.all_told(quasi):
+        return None
     kind = bound.kind if set(bound.kind.split(", ")) <= set(BOUNDS) else None  # several where there are strata
-    return PublicBound(_digits(bound.loss_percent), _digits(bound.gap_percent), kind)
+    return PublicBound(_digits(bound.gap_percent, 3), kind)
+
+
+def _loss_percent(loss_percent: float | None, quasi: Iterable[str], known: _Known) -> float | None:
+    """The loss of several columns together."""
+    return known.rule.figure(loss_percent, 0.1, 100.0) if known.rule.all_told(quasi) else None
 
 
 def _method(value: Any) -> str | None:
@@ -223,91 +210,149 @@ def _check(check: Check, known: _Known) -> PublicCheck:
         wanted=_digits(check.wanted),
         found=_digits(check.found),
         classes=check.classes,
-        offending_classes=_few(check.offending_classes, known),
-        offending_records=_few(check.offending_records, known),
+        offending_classes=check.offending_classes,  # of the released file, as all else of a check
+        offending_records=check.offending_records,
     )
 
 
 # What was lost
 
 
-def _loss(loss: LossMeasures, known: _Known) -> PublicLoss:
+def _loss(facts: ReleaseFacts, known: _Known) -> PublicLoss:
+    loss, rule = facts.measures.loss, known.rule
+    quasi = [column.name for column in facts.columns if column.role == "quasi"]
+    numbers = [column.name for column in facts.columns if column.role == "quasi" and column.kind not in CODES]
+    columns = {
+        name: _column_loss(name, of, facts.measures.utility.columns[name], rule)
+        for name, of in loss.columns.items()
+        if name in known.masked
+    }
     return PublicLoss(
-        loss_percent=_digits(loss.loss_percent),
-        loss_euclidean_percent=_digits(loss.loss_euclidean_percent),
-        loss_weighted_percent=_digits(loss.loss_weighted_percent),
-        il1s_mean=_digits(loss.il1s_mean),  # from sums, n would follow
-        columns={name: _column_loss(of, known) for name, of in loss.columns.items() if name in known.masked},
+        loss_percent=_loss_percent(loss.loss_percent, quasi, known),
+        loss_euclidean_percent=_loss_percent(loss.loss_euclidean_percent, quasi, known),
+        loss_weighted_percent=_loss_percent(loss.loss_weighted_percent, quasi, known),
+        il1s_mean=rule.figure(loss.il1s_mean, 0.001) if rule.all_told(numbers) else None,
+        columns=columns,
     )
 
 
-def _column_loss(of: ColumnLoss, known: _Known) -> PublicColumnLoss:
-    return PublicColumnLoss(_digits(of.loss_percent), _digits(of.il1s), _share(of.mismatch_share, known))
+def _column_loss(name: str, of: ColumnLoss, changed: Changed, rule: Disclosure) -> PublicColumnLoss:
+    told = rule.told(name)
+    if told == NOTHING:
+        return PublicColumnLoss(told, None, None, None)
+    if told == FULL:
+        return PublicColumnLoss(told, rule.figure(of.loss_percent, 0.1, 100.0), rule.figure(of.il1s, 0.001), None)
+    return PublicColumnLoss(told, None, None, rule.changed(of, sum(_counts(changed)[1])))
 
 
-def _utility(utility: UtilityMeasures, known: _Known) -> PublicUtility:
-    eigen = utility.eigenvalues
+def _utility(utility: UtilityMeasures, loss: LossMeasures, known: _Known) -> PublicUtility:
+    every = known.rule.all_told(utility.columns)
     return PublicUtility(
-        columns={name: _of_column(of, known) for name, of in utility.columns.items() if name in known.masked},
+        columns={
+            name: _of_column(of, loss.columns[name].changed if name in loss.columns else None, name, known.rule)
+            for name, of in utility.columns.items()
+            if name in known.masked
+        },
         correlations=_correlations(utility.correlations, known),
-        eigenvalues=replace(
-            eigen,
-            before=tuple(round(v, 2) + 0.0 for v in eigen.before),
-            after=tuple(round(v, 2) + 0.0 for v in eigen.after),
-            change=_decimals(eigen.change),
-        ),
-        propensity=PublicPropensity(_digits(utility.propensity.ratio)),
+        eigenvalues=_eigenvalues(utility, known),
+        propensity=PublicPropensity(_digits(utility.propensity.ratio, 2) if every else None),
     )
 
 
-def _of_column(of: NumberUtility | CategoryUtility, known: _Known) -> PublicNumber | PublicCategory:
-    kind = _one_of(KINDS, of.kind)
+def _eigenvalues(utility: UtilityMeasures, known: _Known) -> Eigenvalues:
+    given, rule = utility.eigenvalues, known.rule
+    if not rule.all_told(utility.correlations.names):
+        return Eigenvalues((), (), None)
+    before, after = (tuple(rule.figure(v, 0.01) or 0.0 for v in side) for side in (given.before, given.after))
+    return Eigenvalues(before, after, rule.figure(given.change, 0.01))
+
+
+def _of_column(of: Changed, changed: int | None, name: str, rule: Disclosure) -> PublicNumber | PublicCategory:
+    kind, told = _one_of(KINDS, of.kind), rule.told(name)
     if isinstance(of, CategoryUtility):
-        return PublicCategory(kind, _categories(of.categories, known), _share(of.total_variation, known))
+        shown = _categories(of, changed, rule) if told == COUNTS else PublicCategories((), (), ())
+        return PublicCategory(kind, shown, _distance(shown))
+    histogram = _histogram(of, None if told == FULL else changed, rule) if told in (FULL, COUNTS) else None
+    if told != FULL:
+        return PublicNumber(kind, None, None, None, histogram)
     return PublicNumber(
         kind=kind,
-        mean_change_sd=_mean_change(of, known),
-        variance_ratio=_decimals(of.variance_ratio),
+        mean_change_sd=rule.figure(of.mean_change_sd, 0.01),
+        variance_ratio=rule.figure(of.variance_ratio, 0.01),
         # to a tenth: as released quantiles are known, an exact change would tell a record's
-        largest_quantile_change_sd=_decimals(of.largest_quantile_change_sd, 1),
-        histogram=_histogram(of, known),
+        largest_quantile_change_sd=rule.figure(of.largest_quantile_change_sd, 0.1),
+        histogram=histogram,
     )
 
 
-def _mean_change(of: NumberUtility, known: _Known) -> float | None:
-    """Rough where few records were left out: group means keep the sum, so what it lacks would be that of the few."""
-    if not known.few_left_out:
-        return _decimals(of.mean_change_sd)
-    return _decimals(of.mean_change_sd, 1) if known.records >= 100 else None
+def _counts(of: Changed) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """The counts of a distribution before and after."""
+    if isinstance(of, CategoryUtility):
+        return of.categories.before, of.categories.after
+    return ((), ()) if of.histogram is None else (of.histogram.before, of.histogram.after)
 
 
-def _histogram(of: NumberUtility, known: _Known) -> PublicHistogram | None:
-    if of.histogram is None:
+def _histogram(of: NumberUtility, changed: int | None, rule: Disclosure) -> PublicHistogram | None:
+    """Bins are joined, as many as the number of records asks for."""
+    if of.histogram is None or not rule.most_cells():
         return None
-    at_round = rounded(of.histogram.edges, of.histogram.before, of.histogram.after, of.kind)
-    shown = None if at_round is None else within_release(at_round)
+    before, after = _counts(of)
+    wide = -(-len(after) // rule.most_cells())
+    bins = [range(i, min(i + wide, len(after))) for i in range(0, len(after), wide)]
+    shown = rule.cells(before, after, bins, changed)
     if shown is None:
         return None
-    after = tuple(round(n or 0) for n in shown.after)
-    return PublicHistogram(tuple(coarse(shown.before, known.k)), after, tuple(shown.edges))
+    edges = [of.histogram.edges[cell[0]] for cell in shown.members]
+    return PublicHistogram(shown.before, _summed(after, shown), (*edges, of.histogram.edges[-1]))
 
 
-def _categories(given: CategoryCounts, known: _Known) -> PublicCategories:
-    """Names that the release holds; all others are one."""
-    counts = list(zip(given.names, given.before, given.after, strict=True))
-    kept = [one for one in counts if one[2]]
-    if len(kept) < len(counts):
-        kept.append((OTHERS, sum(before for _, before, after in counts if not after), 0))
-    hidden = coarse([before for _, before, _ in kept], known.k)
-    return PublicCategories(tuple(hidden), tuple(after for *_, after in kept), tuple(name for name, *_ in kept))
+def _categories(of: CategoryUtility, changed: int | None, rule: Disclosure) -> PublicCategories:
+    """The categories that most released records have; all others are one, also where there may be none."""
+    before, after = _counts(of)
+    often = sorted((i for i, n in enumerate(after) if n), key=lambda i: (-after[i], i))[: max(0, rule.most_cells() - 1)]
+    others = [i for i in range(len(after)) if i not in often]
+    shown = rule.cells(before, after, [*([i] for i in sorted(often)), others], changed)
+    if shown is None:
+        return PublicCategories((), (), ())
+    names = (*(of.categories.names[i] for i in sorted(often)), OTHERS)
+    return PublicCategories(shown.before, _summed(after, shown), names)
+
+
+def _summed(counts: tuple[int, ...], cells: Cells) -> tuple[int, ...]:
+    return tuple(sum(counts[i] for i in cell) for cell in cells.members)
+
+
+def _distance(shown: PublicCategories) -> float | None:
+    """The distance of the distributions as they are shown: it tells no more than they do."""
+    was, now = sum(n or 0 for n in shown.before), sum(shown.after)
+    if not was or not now:
+        return None
+    pairs = zip(shown.before, shown.after, strict=True)
+    return round(0.5 * sum(abs((b or 0) / was - a / now) for b, a in pairs), 2)
 
 
 def _correlations(given: Correlations, known: _Known) -> Correlations:
-    kept = [i for i, name in enumerate(given.names) if name in known.names]
+    """Changes are rounded, those beside columns that are not told in full to a tenth; what was before follows."""
+    rule = known.rule
+    kept = [i for i, name in enumerate(given.names) if rule.told(name) != NOTHING]
+    changes: list[float] = []
 
-    def cells(matrix: Matrix) -> Matrix:
-        return tuple(tuple(_decimals(matrix[i][j]) for j in kept) for i in kept)
+    def was(i: int, j: int) -> float | None:
+        a, b = given.after[i][j], given.before[i][j]
+        if a is None or b is None:
+            return None
+        # beside a column that is released as it was, one far value would tell that record's value in the other
+        full = rule.told(given.names[i]) == rule.told(given.names[j]) == FULL
+        change = rule.figure(a - b, 0.01 if full else 0.1) or 0.0
+        if i < j:
+            changes.append(abs(change))
+        return round(round(a, 2) - (0.0 if i == j else change), 2) + 0.0
 
-    names = tuple(given.names[i] for i in kept)
-    changes = _decimals(given.mean_change), _decimals(given.largest_change)
-    return Correlations(names, cells(given.before), cells(given.after), *changes)
+    after: Matrix = tuple(tuple(_rounded(given.after[i][j]) for j in kept) for i in kept)
+    before: Matrix = tuple(tuple(was(i, j) for j in kept) for i in kept)
+    mean = round(sum(changes) / len(changes), 2) if changes else None
+    return Correlations(tuple(given.names[i] for i in kept), before, after, mean, max(changes, default=None))
+
+
+def _rounded(value: float | None) -> float | None:
+    return None if value is None else round(value, 2) + 0.0

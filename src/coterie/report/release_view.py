@@ -107,7 +107,7 @@ def _grouping(grouping: Grouping) -> View:
         "chosen": f"It chose {chosen.name}: {chosen.what} ({chosen.paper})." if chosen else "",
         "params": ", ".join(own),
         "groups": counted(grouping.groups, "group"),
-        "loss": percent(grouping.loss_percent, 2),
+        "loss": "" if grouping.loss_percent is None else percent(grouping.loss_percent, 2),
         "weighted": "" if weighted is None else percent(weighted, 2),
         "bound": guidance.bound(grouping),
         "sums": _sums(grouping) if isinstance(grouping, GroupingFacts) and grouping.sse else "",
@@ -130,19 +130,24 @@ def _columns(facts: Facts) -> list[View]:
     out = []
     for column in facts.columns:
         gone = column.released == "dropped"
-        # a count may be hidden for its difference to the released one: then it is not below k
-        hidden = column.missing_before is None and guidance.few(facts) is not None and not gone
+        below = guidance.few(facts)
+        hidden = column.missing_before is None and below is not None and not gone
         out.append({
             "name": column.name,
             "kind": column.kind or NONE,
             "role": guidance.ROLES.get(column.role or "", column.role) or NONE,
             "released": _released(column, facts.settings.rules.get(column.name, {}).get("decimals")),
             "gone": gone,
-            "missing_before": "not shown" if hidden else counted(column.missing_before),
+            "missing_before": _hidden_gaps(column, below) if hidden else counted(column.missing_before),
             "missing_after": counted(column.missing_after),
             "loss": percent(loss[column.name].loss_percent if column.name in loss else None, 1),
         })  # fmt: skip
     return out
+
+
+def _hidden_gaps(column: Column, below: int | None) -> str:
+    """A count may be hidden for its difference to the released one: then it need not be below k."""
+    return f"fewer than {below}" if column.missing_after == 0 else "not shown"
 
 
 def _released(column: Column, decimals: float | None) -> str:
@@ -214,6 +219,8 @@ def _picture(name: str, of: Changed, below: int | None) -> str:
         return charts.categories(name, shown.names, shown.before, shown.after, below) if shown.names else ""
     if of.histogram is None:
         return ""
+    if isinstance(of, PublicNumber):  # its edges are round, and its bins are wider than a round step
+        return charts.histogram(name, of.histogram.edges, of.histogram.before, of.histogram.after, of.kind)
     at_round = rounded(of.histogram.edges, of.histogram.before, of.histogram.after, of.kind)
     return charts.histogram(name, at_round.edges, at_round.before, at_round.after, of.kind) if at_round else ""
 

@@ -221,7 +221,13 @@ def diversity(
 def units(
     scenario: str, column: str, k: int, least: int, classes: int, few: int, exposed: int, basis: str = "release"
 ) -> Check:
-    """The check that every class holds k different units."""
+    """The check that every class holds k different units.
+
+    Where the file does not hold them, how many more than k there are would tell of records that it does not show: from
+    the size of a class, how many of its records are repeated ones.
+    """
+    if basis == "input" and few == 0:
+        least = k
     if few == 0:
         sentence = f"Every class holds at least {least:,} different values of '{column}', the unit that k counts."
     else:
