@@ -15,7 +15,7 @@ except ImportError as error:
     raise ImportError('Microaggregator needs scikit-learn >= 1.6: pip install "coterie[sklearn]"') from error
 
 from ..algorithms.registry import find
-from ..errors import CoterieError, boundary
+from ..errors import CoterieError
 from .api import microaggregate
 from .numeric_table import read
 
@@ -101,7 +101,6 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  #
         self.random_state = random_state
         self.method_params = method_params
 
-    @boundary
     def fit(self, X: Any, y: Any = None) -> Microaggregator:  # noqa: ARG002
         """Group the records of X. `y` is there for scikit-learn's sake and not used."""
         result = microaggregate(
