@@ -42,7 +42,7 @@ def some_partition(n, k, seed):
 @pytest.fixture
 def few_steps(monkeypatch):
     """As if the effort were small: what is tested here does not depend on it."""
-    monkeypatch.setattr(room, "steps_of", lambda n, k, _: 20 * n // k)
+    monkeypatch.setattr(room, "steps_of", lambda n, k, *_: 20 * n // k)
 
 
 @given(problem=problems(most=80), seed=st.integers(0, 99))

@@ -31,6 +31,7 @@ EFFORTS = {"quick": 1, "thorough": 20}  # how many times as many steps
 
 _ENOUGH = 400_000  # records looked at: beyond, each about once
 _POOLED = 30  # a pool has up to 2 + 30 // k groups, at most 9
+_WIDE = 200  # columns: a step takes as long as there are columns, so with more of them fewer steps are made
 _LARGE = 250  # above this k, a pool's distances take too much memory
 _HEAT = 0.3  # at first, as part of the mean SSE of a pool's groups
 _WORK = 40_000  # what is done between two looks at the clock, about 0.1 s
@@ -57,11 +58,11 @@ class Refined(NamedTuple):
     sse: float
 
 
-def steps_of(n: int, k: int, effort: str) -> int:
+def steps_of(n: int, k: int, effort: str, columns: int = 1) -> int:
     """How many steps an effort has: 1 per group, or more where there are few; fewer where they take longer."""
     records = max(n, min(400 * n, _ENOUGH))
     steps = records / k * min(1.0, 10 / k) if k <= _LARGE else records * min(1.0, 500 / k)
-    return EFFORTS[effort] * math.ceil(steps)
+    return EFFORTS[effort] * math.ceil(steps * min(1.0, _WIDE / columns))
 
 
 def refine(
@@ -90,7 +91,7 @@ def refine(
     if n < 2 * k or not partition.can_improve():
         done(n)
         return Refined(labels, 0, before)
-    made, total, reported = 0, steps_of(n, k, effort), 0
+    made, total, reported = 0, steps_of(n, k, effort, X.shape[1]), 0
     with limits.interruptible():
         partition.prepare(rng)
         while made < total and partition.best > 0.0 and not limits.over():

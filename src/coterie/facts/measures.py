@@ -93,7 +93,7 @@ class CategoryUtility(Keyed):
 
 @dataclass(frozen=True)
 class Correlations(Keyed):
-    """Pearson's correlations before and after."""
+    """Pearson's correlations before and after. Of very many columns, of those that are named."""
 
     names: tuple[str, ...]
     before: Matrix
@@ -120,6 +120,7 @@ class Propensity(Keyed):
     ratio: float | None
     model: str
     records: int  # of each file
+    columns: int  # that the model looks at
 
 
 @dataclass(frozen=True)

@@ -52,7 +52,8 @@ def measure(
     Measures
         As docs/measures describes them; None for what is not defined. Loss, linkage and intervals are about the
         quasi-identifiers of all scenarios together; the columns that loss, utility and propensity list are these and
-        any other that differs. Correlations are of all columns whose values have an order.
+        any other that differs. Correlations are of all columns whose values have an order. Of very many columns,
+        correlations and propensity look at some that are drawn by the seed.
     """
     names = _names(before, after, scenarios, confidential)
     quasi = list(dict.fromkeys(name for s in scenarios for name in s.quasi))
@@ -106,7 +107,7 @@ def _column_loss(b: Column, a: Column) -> ColumnLoss:
 def _utility(
     before: Columns, after: Columns, names: Sequence[str], masked: Sequence[str], seed: int
 ) -> UtilityMeasures:
-    ordered = [name for name in names if before[name].is_ordered]
+    ordered = utility.correlated([name for name in names if before[name].is_ordered], seed)
     related = utility.correlations(_pick(before, ordered), _pick(after, ordered))
     return UtilityMeasures(
         columns={name: utility.column_utility(before[name], after[name]) for name in masked},

@@ -15,6 +15,7 @@ Floats = NDArray[np.float64]
 
 RECORDS = 50_000  # of each file, at most
 CELLS = 8_000_000  # of the model's matrix, at most
+TERMS = 400  # of the model, at most: its cost grows with their square
 INDICATORS = 30  # of a column, at most: rarer categories are one
 RIDGE = 1e-6  # on every coefficient but the constant, times the number of rows, columns having variance 1
 RANK = 1e-9  # eigenvalues below this part of the largest are taken for 0
@@ -33,23 +34,34 @@ def propensity(before: Sequence[Column], after: Sequence[Column], *, seed: int =
     values, whose amount is taken for the mean. Directions that the others explain are left out of the model, and of q.
     A small ridge keeps coefficients finite where the files can be separated perfectly; pMSE is then close to its
     largest value, 1/4. Above 50,000 records, or fewer in wide models, a seeded sample of records is taken, the same of
-    both files.
+    both files. Of more columns than 400 terms have room for, a seeded sample is taken as well.
     """
     n = len(before[0].numbers) if before else 0
-    wide = sum(2 if b.is_ordered else min(len(b.categories), INDICATORS) for b in before) + 1
+    widths = [2 if b.is_ordered else min(max(1, len(b.categories)), INDICATORS) for b in before]
+    chosen = _that_fit(widths, seed)
+    before, after, wide = [before[j] for j in chosen], [after[j] for j in chosen], sum(widths[j] for j in chosen) + 1
     size = min(n, limit, max(1, CELLS // (2 * wide)))
     rows = np.arange(n)
     if size < n:
         rows = np.sort(np.random.default_rng(seed).choice(n, size, replace=False))
     terms = [t for b, a in zip(before, after, strict=True) for t in _terms(b, a, rows)]
     if not terms:
-        return Propensity(None, None, None, "none", n)
+        return Propensity(None, None, None, "none", n, len(chosen))
     X, q = _full_rank(np.column_stack(terms))
     released = np.repeat([0.0, 1.0], size)
     p = _fitted(X, released)
     pmse, expected = float(np.mean((p - 0.5) ** 2)), (q - 1) / (16.0 * size)
     model = f"logistic regression with main effects and squares, {q} parameters"
-    return Propensity(pmse, expected, finite(pmse / expected), model, size)
+    return Propensity(pmse, expected, finite(pmse / expected), model, size, len(chosen))
+
+
+def _that_fit(widths: Sequence[int], seed: int) -> list[int]:
+    """The columns that the model looks at: all, or so many, drawn by the seed, that their terms are not too many."""
+    if sum(widths) <= TERMS:
+        return list(range(len(widths)))
+    order = np.random.default_rng(seed).permutation(len(widths))
+    terms = np.cumsum(np.array(widths)[order])
+    return sorted(order[terms <= TERMS].tolist())
 
 
 def _terms(before: Column, after: Column, rows: NDArray[np.int64]) -> list[Floats]:

@@ -73,10 +73,17 @@ def product(A: Floats, B: Floats) -> Floats:
     return out
 
 
+TILE = 64  # columns of a product that are computed together
+
+
 def gram(A: Floats, B: Floats) -> Floats:
-    """A.T @ B, a few rows at a time, as in `product`."""
+    """A.T @ B, a few rows and columns at a time, as in `product`."""
     out = np.zeros((A.shape[1], B.shape[1]))
-    step = max(1, SMALL // max(1, out.size))
-    for at in range(0, len(A), step):
-        out += A[at : at + step].T @ B[at : at + step]
+    for i in range(0, len(out), TILE):
+        for j in range(0, out.shape[1], TILE):
+            tile = out[i : i + TILE, j : j + TILE]
+            left, right = A[:, i : i + TILE], B[:, j : j + TILE]
+            step = max(1, SMALL // max(1, tile.size))
+            for at in range(0, len(A), step):
+                tile += left[at : at + step].T @ right[at : at + step]
     return out

@@ -25,6 +25,7 @@ Floats = NDArray[np.float64]
 
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 CATEGORIES = 40  # listed by name, at most
+CORRELATED = 400  # columns, at most: there are as many correlations as pairs of them
 
 
 def mean_change(before: Floats, after: Floats) -> float | None:
@@ -152,6 +153,14 @@ def _from_products(products: Floats) -> Floats:
 def _scaled(x: Floats) -> Floats:
     scale = Scale(x)
     return np.where(np.isnan(x), np.nan, 0.0) if scale.constant else scale(x)
+
+
+def correlated(names: Sequence[str], seed: int) -> list[str]:
+    """The columns whose correlations are measured: all, or 400 that are drawn by the seed."""
+    if len(names) <= CORRELATED:
+        return list(names)
+    drawn = np.random.default_rng(seed).choice(len(names), CORRELATED, replace=False)
+    return [names[j] for j in sorted(drawn.tolist())]
 
 
 def correlations(before: Sequence[Column], after: Sequence[Column]) -> Correlations:

@@ -9,6 +9,7 @@ from typing import Any
 
 from .._version import __version__
 from ..errors import CoterieError
+from ..facts.measures import Measures
 from ..facts.release_facts import ColumnFacts, InputFacts, OutputFacts, ReleaseFacts, UnitFacts
 from ..measures.measure import measure
 from ..measures.risk import Scenario
@@ -29,7 +30,7 @@ RELEASED = {
 }
 
 
-def release_facts(source: Source, engine: str, survey: Survey, tally: Tally, measures: Any) -> ReleaseFacts:
+def release_facts(source: Source, engine: str, survey: Survey, tally: Tally, measures: Measures) -> ReleaseFacts:
     """All that there is to say of a release but the verdict, without a record's value."""
     plan, recipe = tally.plan, tally.plan.recipe
     return ReleaseFacts(
@@ -50,7 +51,7 @@ def release_facts(source: Source, engine: str, survey: Survey, tally: Tally, mea
         columns=tuple(_column(name, source, engine, survey, tally) for name in recipe.columns),
         groupings=tally.grouping_facts(),
         measures=measures,
-        notes=tuple(notes(tally, engine)),
+        notes=(*notes(tally, engine), *_on_some_columns(measures, recipe)),
         verdict=None,
         unit=_unit(survey, recipe),
     )
@@ -157,6 +158,18 @@ def notes(tally: Tally, engine: str) -> list[str]:
     if others := recipe.of_role("other"):
         out.append(kept_as_they_are(len(others)))
     return out
+
+
+def _on_some_columns(measures: Measures, recipe: Recipe) -> list[str]:
+    """Which measures of a very wide table look at some columns only."""
+    utility, kinds = measures.utility, {name: rule.kind for name, rule in recipe.columns.items()}
+    ordered = [n for n in (*recipe.quasi, *recipe.of_role("confidential")) if kinds[n] not in ("nominal", "boolean")]
+    looked = {
+        "Correlations and eigenvalues": (len(utility.correlations.names), len(ordered)),
+        "The propensity score": (utility.propensity.columns, len(measures.loss.columns)),
+    }
+    some = [f"{what}: {seen:,} of {there:,} columns." for what, (seen, there) in looked.items() if seen < there]
+    return [" ".join(["Measured on columns that were drawn at random.", *some])] if some else []
 
 
 def _part_by_part(tally: Tally) -> list[str]:

@@ -184,8 +184,8 @@ class FrameTable:
         """A masked column, of this Arrow type, in the type it had, where that holds the new values and nothing more."""
         import pyarrow as pa
 
-        new, old = nw.to_native(series), nw.to_native(self._frame.get_column(name))
-        was = self._frame.schema[name]
+        column = self._frame.get_column(name)
+        new, old, was = nw.to_native(series), nw.to_native(column), column.dtype  # the schema looks at all columns
         if (was.is_integer() and pa.types.is_floating(kind)) or isinstance(was, nw.Object):
             return series
         try:
