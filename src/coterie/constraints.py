@@ -28,14 +28,18 @@ class Must:
     read: Callable[[Any], Any]
 
 
-def check(name: str, must: Must, value: Any) -> Any:
+def check(name: str, must: Must, value: Any, called: str | None = None) -> Any:
     """The value as it is kept. All arguments that are not as they must be are refused here, in these words."""
     hint: str | None
     try:
         return must.read(value)
     except WrongError as wrong:
         hint = str(wrong) or None
-    raise CoterieError(f"'{name}' must be {must.be}.", _given(name, value), hint)
+    raise CoterieError(f"{called or _quoted(name)} must be {must.be}.", _given(name, value), hint)
+
+
+def _quoted(name: str) -> str:
+    return f"'{name}'"
 
 
 def check_all(table: Mapping[str, Must], given: Mapping[str, Any]) -> dict[str, Any]:
@@ -100,6 +104,14 @@ def number(be: str, holds: Callable[[float], bool]) -> Must:
         return as_float
 
     return Must(be, read)
+
+
+# What a recipe may ask of a confidential column, and a guard of a method; `verification` says the same on its own.
+GUARDS = {
+    "l": whole(2, be="a whole number of at least 2", hint="l = 1 asks for nothing."),
+    "entropy": number("a number above 1", lambda v: v > 1.0),
+    "t": number("a number above 0 and below 1", lambda v: 0.0 < v < 1.0),
+}
 
 
 def optional(must: Must) -> Must:

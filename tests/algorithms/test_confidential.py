@@ -42,9 +42,9 @@ RULES = ("merge", "k-first", "t-first")
 # --- tables and guards that they may stumble over ---
 
 LIMITS = {
-    "l": st.integers(1, 4),
-    "entropy": st.sampled_from([1.0, 1.5, 2.0, 2.5, 3.0]),
-    "t": st.sampled_from([0.02, 0.05, 0.1, 0.125, 0.2, 0.25, 1 / 3, 0.5, 1.0]),
+    "l": st.integers(2, 4),
+    "entropy": st.sampled_from([1.1, 1.5, 2.0, 2.5, 3.0]),
+    "t": st.sampled_from([0.02, 0.05, 0.1, 0.125, 0.2, 0.25, 1 / 3, 0.5, 0.95]),
 }
 
 

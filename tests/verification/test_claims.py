@@ -46,7 +46,7 @@ TABLE = pa.table({"a": [1, 1, 2, 2], "b": [1, 1, 1, 1], "c": [1, 2, 1, 2]})
                 ({"entropy": 1}, "above 1"),
                 ({"entropy": float("nan")}, "above 1"),
                 ({"t": 1}, "below 1"),
-                ({"t": -0.1}, "at least 0"),
+                ({"t": -0.1}, "above 0 and below 1"),
                 ({"t": "0.1"}, "number"),
                 ({"order": ["1", "2"]}, "ordinal"),
                 ({"decimal": ";"}, "decimal"),

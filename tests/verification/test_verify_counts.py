@@ -92,7 +92,9 @@ def by_what(verdict):
 
 
 @settings(max_examples=30)
-@given(RECORDS, st.booleans(), st.integers(2, 4), st.floats(1.01, 4), st.floats(0, 0.99), st.booleans(), st.booleans())
+@given(
+    RECORDS, st.booleans(), st.integers(2, 4), st.floats(1.01, 4), st.floats(1e-6, 0.99), st.booleans(), st.booleans()
+)
 def test_l_and_t_by_loops(rows, ordered, least, entropy, t, gaps, wide):
     values = [None if gaps and v == 0 else v for *_, v in rows]
     keys = [row[:2] for row in rows]

@@ -63,8 +63,6 @@ def _texts(value: Any) -> tuple[str, ...]:
 AT_LEAST_2 = _whole(2)
 AT_LEAST_0 = _whole(0)
 DECIMALS = constraints.whole(-15, 15, "a whole number between -15 and 15")
-SHARE = number("a number above 0 and below 1", lambda v: 0.0 < v < 1.0)
-ABOVE_1 = number("a number above 1", lambda v: v > 1.0)
 POSITIVE = number("a number above 0", lambda v: v > 0.0)
 FLAG = Must("true or false", _flag)
 TEXT = Must("a text", _text)

@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from ..constraints import GUARDS
 from ..tables.columns import KINDS
-from .fields import ABOVE_1, AT_LEAST_2, BLOCKS, DECIMALS, FLAG, POSITIVE, SHARE, TEXT, TEXTS, ask, one_of
+from .fields import AT_LEAST_2, BLOCKS, DECIMALS, FLAG, POSITIVE, TEXT, TEXTS, ask, one_of
 
 ROLES = ("identifier", "quasi", "confidential", "other")
 SMALL = ("refuse", "merge", "suppress")
@@ -42,9 +43,9 @@ class ColumnRule:
     order: tuple[str, ...] | None = ask(TEXTS, None)
     decimals: int | None = ask(DECIMALS, None)
     format: str | None = ask(TEXT, None)
-    l: int | None = ask(AT_LEAST_2, None)  # noqa: E741
-    entropy: float | None = ask(ABOVE_1, None)
-    t: float | None = ask(SHARE, None)
+    l: int | None = ask(GUARDS["l"], None)  # noqa: E741
+    entropy: float | None = ask(GUARDS["entropy"], None)
+    t: float | None = ask(GUARDS["t"], None)
     noise: float | None = ask(POSITIVE, None)
 
     @property

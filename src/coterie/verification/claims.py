@@ -69,7 +69,7 @@ class Guard:
         if self.l is not None:
             object.__setattr__(self, "l", _whole(self.l, f"l of '{self.column}'", "l = 1 asks for nothing."))
         self._number("entropy", 1, math.inf, "above 1")
-        self._number("t", -math.inf, 1, "at least 0 and below 1")
+        self._number("t", 0, 1, "above 0 and below 1")
         self._check_effects()
 
     @property
@@ -91,7 +91,7 @@ class Guard:
         if given is None:
             return
         number = isinstance(given, Real) and not isinstance(given, bool)
-        if not number or not above < given < below or (name == "t" and given < 0):
+        if not number or not above < given < below:
             got = f"{float(given):g}" if number else _kind_of(given)
             raise CoterieError(f"'{name}' of '{self.column}' must be a number {words}.", got)
         object.__setattr__(self, name, float(given))

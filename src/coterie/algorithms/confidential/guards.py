@@ -10,12 +10,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from numbers import Integral, Real
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ...constraints import GUARDS, check
 from ...errors import CoterieError
 from ...kernels import watch as kernels
 from ...kernels.watch import Watch
@@ -70,26 +70,15 @@ class Guard:
     def _check_limits(self) -> None:
         if self.l is None and self.entropy is None and self.t is None:
             raise CoterieError(f"A guard of '{self.name}' needs l, entropy or t.", "none of them")
-        if self.l is not None and (not isinstance(self.l, Integral) or isinstance(self.l, bool) or self.l < 1):
-            raise CoterieError(f"l of '{self.name}' must be an integer, at least 1.", _shown(self.l))
-        if self.entropy is not None and not (_is_number(self.entropy) and 1 <= self.entropy < math.inf):
-            raise CoterieError(f"entropy of '{self.name}' must be a number, at least 1.", _shown(self.entropy))
-        if self.t is not None and not (_is_number(self.t) and 0 < self.t <= 1):
-            raise CoterieError(f"t of '{self.name}' must be a number above 0 and at most 1.", _shown(self.t))
+        for name, must in GUARDS.items():
+            if (value := getattr(self, name)) is not None:
+                object.__setattr__(self, name, check(name, must, value, f"{name} of '{self.name}'"))
 
     @property
     def conditions(self) -> str:
         """What it asks for, in words for a message."""
         asked = {"l": self.l, "entropy": self.entropy, "t": self.t}
         return ", ".join(f"{name} = {value}" for name, value in asked.items() if value is not None)
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, Real) and not isinstance(value, bool)
-
-
-def _shown(value: Any) -> str:
-    return f"{value}" if _is_number(value) else f"an object of type {type(value).__name__}"
 
 
 class Condition(NamedTuple):
