@@ -1,4 +1,4 @@
-"""What may be asked of a confidential column is the same wherever it is asked: recipe, methods, verify, command line."""
+"""What may be asked of a confidential column is the same wherever it is asked: recipe, methods, verify, commands."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ Matrix = tuple[tuple[float | None, ...], ...]
 class ColumnLoss(Keyed, old={"loss": "loss_percent", "mismatch": "mismatch_share"}):
     """What one column lost."""
 
-    loss_percent: float | None  # None if the column is constant
+    loss_percent: float | None  # None if the column is constant; of categories, see `mismatch_share` first
     il1s: float | None
     mismatch_share: float | None = None  # records whose category changed; None of numbers
 

@@ -5,20 +5,25 @@ place (definition 1.4); the diversity of the data, against which it is held, the
 centre of all, or over all pairs of records. Their quotient is the information loss (definition 1.5). With means and
 squared distances these are SSE, SST and L_SSE = 100 SSE / SST; with distances not squared, L_E = 100 SDE / SDT
 (Domingo-Ferrer, Sebé, Solanas 2008, section 6).
+
+Of a release, every kind of column has the distance that its centre is the nearest by: squares about means, absolute
+differences of ranks about medians, changed categories about modes. So no group's centre is farther from its records
+than the centre of all would be, and the loss is never above 100 %. For modes, it is 1 - lambda of Goodman and Kruskal
+(1954), doi 10.1080/01621459.1954.10501231, the groups being what the category is predicted from.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..tables.columns import Column, Columns
+from ..tables.columns import Column, Columns, rounded
 from .group_centres import AT_ONCE, centres_by_column, group_centres, means
-from .standard_units import in_sds
+from .standard_units import Scale, in_sds
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -83,42 +88,68 @@ def percent(part: float, whole: float) -> float:
     return 100.0 * part / whole if whole > 0 else 0.0
 
 
-class Steps(NamedTuple):
-    """How far every record of a column lies, squared, from what was released, and from the column's centre.
+class Distances(NamedTuple):
+    """How far every record of a column lies from what was released, and from the column's centre.
 
     Both are 0 where the value is missing before or after: such cells are left out.
     """
 
     moved: Floats
     spread: Floats
+    squared: bool  # or a mismatch, whose square is the same
 
 
-def steps(before: Column, after: Column, weights: Floats | None = None) -> Steps:
-    """The squared distances behind the loss of one column, in the encoding that the methods group by.
+def distances(before: Column, after: Column, weights: Floats | None = None, step: float | None = None) -> Distances:
+    """The distances behind the loss of one column.
 
-    Amounts, moments and the ranks of ordered categories are taken in standard deviations (ddof 0) of the original; in a
-    nominal or boolean column a mismatch costs 1, so a category is an indicator times 1/sqrt 2. A constant column moves
-    by nothing and has no spread. With weights the centre is the weighted one.
+    Amounts and moments: squared differences in standard deviations (ddof 0) of the original, about the mean, rounded to
+    a multiple of `step` as released means are (whole numbers, unless it is given, in an integer column). Ordered
+    categories: absolute differences of ranks, in standard deviations, about the median category. Others: 1 where the
+    category changed, and where it is not the most frequent one. A constant column moves by nothing and has no
+    spread. With weights the centre is the weighted one.
     """
     both = ~(before.missing | after.missing)
     x, y = before.numbers[both], after.numbers[both]
     w = None if weights is None else weights[both]
-    out = Steps(np.zeros(len(both)), np.zeros(len(both)))
+    out = Distances(np.zeros(len(both)), np.zeros(len(both)), before.kind != "ordinal")
     if not len(x):
         return out
     if not before.is_ordered:
-        codes = x.astype(np.int64)
-        p = np.bincount(codes, w) / (len(x) if w is None else w.sum())
         out.moved[both] = x != y
-        out.spread[both] = 0.5 - p[codes] + 0.5 * np.sum(p * p)
+        out.spread[both] = x != _mode(x, w)
         return out
     scaled = in_sds(x, y)
-    if scaled is not None:
-        zx, zy = scaled
-        ddof = len(x) / (len(x) - 1)
-        out.moved[both] = (zy - zx) ** 2 * ddof
-        out.spread[both] = (zx - np.average(zx, weights=w)) ** 2 * ddof
+    if scaled is None:
+        return out
+    zx, zy = scaled
+    ddof = math.sqrt(len(x) / (len(x) - 1))
+    if before.kind == "ordinal":
+        out.moved[both] = np.abs(zy - zx) * ddof
+        out.spread[both] = np.abs(zx - _median(zx, w)) * ddof
+    else:
+        step = (1.0 if before.kind == "integer" else 0.0) if step is None else step
+        out.moved[both] = ((zy - zx) * ddof) ** 2
+        out.spread[both] = ((zx - _mean(x, zx, w, step)) * ddof) ** 2
     return out
+
+
+def _mode(x: Floats, w: Floats | None) -> int:
+    return int(np.bincount(x.astype(np.int64), w).argmax())
+
+
+def _median(x: Floats, w: Floats | None) -> float:
+    order = np.argsort(x, kind="stable")
+    upto = np.cumsum(np.ones(len(x)) if w is None else w[order])
+    return float(x[order[np.searchsorted(upto, 0.5 * upto[-1] * (1 - 1e-12))]])
+
+
+def _mean(x: Floats, zx: Floats, w: Floats | None, step: float) -> float:
+    """The mean of zx, which are the values x in standard deviations, where that of x is rounded to a step."""
+    mean = float(np.average(zx, weights=w))
+    if step == 0.0:
+        return mean
+    scale = Scale(x)
+    return float(scale(rounded(np.array([(mean * scale.sd + scale.mean) * scale.unit]), step))[0])
 
 
 class Sums(NamedTuple):
@@ -130,26 +161,35 @@ class Sums(NamedTuple):
     loss_euclidean_percent: float
 
 
-def sums(before: Columns, after: Columns, names: Sequence[str], weights: Floats | None = None) -> Sums:
+def sums(
+    before: Columns,
+    after: Columns,
+    names: Sequence[str],
+    weights: Floats | None = None,
+    steps: Mapping[str, float] | None = None,
+) -> Sums:
     """SSE, SST and the losses of a release, over these columns together, from the records before and after.
 
-    L_SSE = 100 SSE / SST and L_E = 100 SDE / SDT, as above, of each record to what was released in its place. With
-    weights, record i counts weights[i] times, and SST is about the weighted centre.
+    The loss is 100 SSE / SST: the sum of the `distances` of each record to what was released in its place, against
+    those to the centre of all. L_E = 100 SDE / SDT takes the roots of each record's sums, with ranks squared. With
+    weights, record i counts weights[i] times. `steps` are what means are rounded to.
     """
     n = len(before[names[0]].numbers) if names else 0
-    moved, spread = np.zeros(n), np.zeros(n)
+    moved, spread, far, wide = np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(n)
     for name in names:
-        one = steps(before[name], after[name], weights)
+        one = distances(before[name], after[name], weights, (steps or {}).get(name))
         moved += one.moved
         spread += one.spread
+        far += one.moved if one.squared else one.moved**2
+        wide += one.spread if one.squared else one.spread**2
     w = np.ones(n) if weights is None else weights
     sse, sst = float(w @ moved), float(w @ spread)
-    return Sums(sse, sst, percent(sse, sst), percent(float(w @ np.sqrt(moved)), float(w @ np.sqrt(spread))))
+    return Sums(sse, sst, percent(sse, sst), percent(float(w @ np.sqrt(far)), float(w @ np.sqrt(wide))))
 
 
-def column_loss(before: Column, after: Column) -> float | None:
-    """100 SSE / SST of one column; None if it is constant. Above 100 if the centre of all would be nearer."""
-    one = steps(before, after)
+def column_loss(before: Column, after: Column, step: float | None = None) -> float | None:
+    """The loss of one column in percent, as in `sums`; None if it is constant."""
+    one = distances(before, after, step=step)
     sst = float(one.spread.sum())
     return 100.0 * float(one.moved.sum()) / sst if sst > 0 else None
 

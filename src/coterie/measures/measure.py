@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +29,7 @@ def measure(
     weights: Floats | None = None,
     units: Ints | None = None,
     seed: int = 0,
+    steps: Mapping[str, float] | None = None,
 ) -> Measures:
     """Measure what a release lost, what analysts find changed, and what risk is left.
 
@@ -46,6 +47,8 @@ def measure(
         Whose records they are, as numbers from 0 on, -1 where that is not known: risk counts these instead of records.
     seed : int
         Of the samples that linkage and propensity take of large files.
+    steps : mapping of str to float, optional
+        What released means are rounded to, where not to whole numbers in integer columns and not at all in others.
 
     Returns
     -------
@@ -59,7 +62,7 @@ def measure(
     quasi = list(dict.fromkeys(name for s in scenarios for name in s.quasi))
     masked = [name for name in names if name in quasi or _differs(before[name], after[name])]
     return Measures(
-        _loss(before, after, quasi, masked, weights),
+        _loss(before, after, quasi, masked, weights, steps or {}),
         _utility(before, after, names, masked, seed),
         _risk(before, after, quasi, scenarios, confidential, units, seed),
     )
@@ -92,16 +95,22 @@ def _pick(columns: Columns, names: Sequence[str]) -> list[Column]:
 
 
 def _loss(
-    before: Columns, after: Columns, quasi: Sequence[str], masked: Sequence[str], weights: Floats | None
+    before: Columns,
+    after: Columns,
+    quasi: Sequence[str],
+    masked: Sequence[str],
+    weights: Floats | None,
+    steps: Mapping[str, float],
 ) -> LossMeasures:
     mean, total = utility.il1s(_pick(before, quasi), _pick(after, quasi))
-    weighted = None if weights is None else finite(loss.sums(before, after, quasi, weights).loss_percent)
-    columns = {name: _column_loss(before[name], after[name]) for name in masked}
-    return LossMeasures(*loss.sums(before, after, quasi), weighted, columns, mean, total)
+    weighted = None if weights is None else finite(loss.sums(before, after, quasi, weights, steps).loss_percent)
+    columns = {name: _column_loss(before[name], after[name], steps.get(name)) for name in masked}
+    return LossMeasures(*loss.sums(before, after, quasi, steps=steps), weighted, columns, mean, total)
 
 
-def _column_loss(b: Column, a: Column) -> ColumnLoss:
-    return ColumnLoss(loss.column_loss(b, a), utility.il1s([b], [a])[0], loss.mismatch(b, a) if b.has_codes else None)
+def _column_loss(b: Column, a: Column, step: float | None) -> ColumnLoss:
+    changed = loss.mismatch(b, a) if b.has_codes else None
+    return ColumnLoss(loss.column_loss(b, a, step), utility.il1s([b], [a])[0], changed)
 
 
 def _utility(
@@ -158,17 +167,24 @@ def _risk(
 
 
 def measure_candidate(
-    before: Columns, after: Columns, quasi: Sequence[str], alike: Ints | None, seed: int, units: Ints | None = None
+    before: Columns,
+    after: Columns,
+    quasi: Sequence[str],
+    alike: Ints | None,
+    seed: int,
+    steps: Mapping[str, float],
+    units: Ints | None = None,
 ) -> tuple[float, float | None, float | None]:
     """What candidates are compared by: loss in percent, the share of records that are linked, the largest risk.
 
-    `alike` are the equivalence classes of the original records, if they are known; `units` as for `measure`.
+    `alike` are the equivalence classes of the original records, if they are known; `steps` and `units` as for
+    `measure`.
     """
     was, now = _pick(before, quasi), _pick(after, quasi)
     own, released = risk.classes(was) if alike is None else alike, risk.classes(now)
     linked = distance_linkage(was, now, seed=seed, labels=(own, released), units=units)
     largest = risk.class_risk(released, 2, units).largest_risk
-    return loss.sums(before, after, quasi).loss_percent, linked.share, largest
+    return loss.sums(before, after, quasi, steps=steps).loss_percent, linked.share, largest
 
 
 class _Classes:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ..tables.columns import Column
+from ..tables.columns import Column, rounded
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -47,17 +47,6 @@ def _means(x: Floats, g: Ints, w: Floats, groups: int) -> Floats:
     mean += np.add.reduceat((x - np.repeat(mean, sizes)) * (w / np.repeat(total, sizes)), starts)
     out[g[starts]] = np.clip(mean, np.minimum.reduceat(x, starts), np.maximum.reduceat(x, starts))
     return out
-
-
-def rounded(x: Floats, step: float) -> Floats:
-    """Numbers rounded, half to even, to multiples of a step; as they are, if it is 0."""
-    if step == 0.0:
-        return x
-    if step >= 1.0:
-        return np.round(x / step) * step
-    with np.errstate(over="ignore"):  # so large that it has no decimals
-        rounded = np.round(x, round(-np.log10(step)))
-    return np.where(np.isfinite(rounded), rounded, x)
 
 
 def _medians(x: Floats, g: Ints, w: Floats, groups: int) -> Floats:

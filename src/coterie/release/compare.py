@@ -165,8 +165,9 @@ def _in_memory(source: Source, recipes: list[Recipe]) -> Compared:
         sample = tally.sample()
         same = alike if sample.records == engine.records else None
         units = None if sample.units is None else codes(sample.units)
+        steps = tally.plan.whole.steps
         lost, linked, largest = measure_candidate(
-            sample.before, sample.after, recipe.quasi, same, recipe.seed or 0, units=units
+            sample.before, sample.after, recipe.quasi, same, recipe.seed or 0, steps, units
         )
         return Candidate(recipe.method.name, recipe.k, lost, linked, largest, tally.seconds)
 

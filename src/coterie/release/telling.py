@@ -97,14 +97,14 @@ def measures_of(tally: Tally) -> Any:
     """
     recipe = tally.plan.recipe
     every = _scenarios(recipe)
-    whole = _measured(tally.sample(), every, recipe)
+    whole = _measured(tally.sample(), every, tally.plan)
     if tally.share >= 1.0 or len(tally.plan.divisions) == 1:
         return whole
     risks: dict[str, Any] = {}
     secrets: dict[tuple[str, str], Any] = {}
     for division, (names, _, _) in zip(tally.plan.divisions, recipe.joined, strict=True):
         own = [scenario for scenario in every if scenario.name in names]
-        risk = _measured(tally.sample(division.number), own, recipe).risk
+        risk = _measured(tally.sample(division.number), own, tally.plan).risk
         risks |= {scenario.name: scenario for scenario in risk.scenarios}
         secrets |= {(told.scenario, told.name): told for told in risk.confidential}
     risk = replace(
@@ -120,7 +120,8 @@ def _scenarios(recipe: Recipe) -> list[Scenario]:
     return [Scenario(name, tuple(dict.fromkeys((*within, *s.quasi))), s.k) for name, s in recipe.promises.items()]
 
 
-def _measured(sample: Sampled, scenarios: list[Scenario], recipe: Recipe) -> Any:
+def _measured(sample: Sampled, scenarios: list[Scenario], plan: Plan) -> Measures:
+    recipe = plan.recipe
     return measure(
         sample.before,
         sample.after,
@@ -129,6 +130,7 @@ def _measured(sample: Sampled, scenarios: list[Scenario], recipe: Recipe) -> Any
         weights=sample.weights,
         units=None if sample.units is None else codes(sample.units),
         seed=recipe.seed or 0,
+        steps=plan.whole.steps,
     )
 
 

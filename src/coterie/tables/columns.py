@@ -60,6 +60,17 @@ class Column:
         return Column(self.name, self.kind, numbers, self.categories)
 
 
+def rounded(x: Floats, step: float) -> Floats:
+    """Numbers rounded, half to even, to multiples of a step; as they are, if it is 0."""
+    if step == 0.0:
+        return x
+    if step >= 1.0:
+        return np.round(x / step) * step
+    with np.errstate(over="ignore"):  # so large that it has no decimals
+        rounded = np.round(x, round(-np.log10(step)))
+    return np.where(np.isfinite(rounded), rounded, x)
+
+
 Columns = Mapping[str, Column]
 
 
