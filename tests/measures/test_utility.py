@@ -262,7 +262,7 @@ def test_edges_are_round_and_span_the_released_values(low, span, bins):
     high = low + span
     edges = round_edges(low, high, bins)
     assert edges[0] <= low
-    assert edges[-1] > high
+    assert edges[-1] >= high
     assert 2 <= len(edges) <= bins + 2
     step = edges[1] - edges[0]
     mantissa = step / 10 ** math.floor(math.log10(step) + 1e-6)
@@ -278,7 +278,7 @@ def test_edges_come_from_the_release_alone():
     near, far = (histogram(column(np.linspace(0, top, 15)), after).edges for top in (40, 1e9))
     assert near == far
     assert near[0] == 10
-    assert near[-1] == 32
+    assert near[-1] == 30
     assert 0.3 in round_edges(0.0, 0.9, 10).tolist()
 
 

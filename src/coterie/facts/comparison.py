@@ -20,6 +20,7 @@ class Candidate(Keyed, old={"loss": "loss_percent", "risk": "linked_share"}):
     seconds: float | None = None
     not_possible: str | None = None  # the reason
     on_frontier: bool = False  # no other candidate has both less loss and fewer links
+    best: bool = False  # one of a few on the frontier: see `with_frontier`
 
     @property
     def linked_percent(self) -> float | None:
@@ -39,7 +40,44 @@ class Candidate(Keyed, old={"loss": "loss_percent", "risk": "linked_share"}):
         return mine != its and all(a <= b for a, b in zip(mine, its, strict=True))  # type: ignore[operator]
 
 
+MOST_BEST = 5
+
+
 def with_frontier(candidates: Sequence[Candidate]) -> tuple[Candidate, ...]:
-    """The candidates, each told whether it is on the risk-utility frontier."""
-    best = [c.not_possible is None and not any(other.beats(c) for other in candidates) for c in candidates]
-    return tuple(replace(c, on_frontier=flag) for c, flag in zip(candidates, best, strict=True))
+    """The candidates, each told whether it is on the risk-utility frontier, and whether it is one of the best.
+
+    The best are, for each k, the candidate on the frontier that loses least. Of more than five, these are the one that
+    loses least, the one with the fewest links, and the three that are nearest to the corner where both are least, each
+    measured on the scale from the least to the most of these candidates.
+    """
+    frontier = [c.not_possible is None and not any(other.beats(c) for other in candidates) for c in candidates]
+    best = _best([i for i, flag in enumerate(frontier) if flag], candidates)
+    return tuple(
+        replace(c, on_frontier=flag, best=i in best)
+        for i, (c, flag) in enumerate(zip(candidates, frontier, strict=True))
+    )
+
+
+def _best(frontier: Sequence[int], candidates: Sequence[Candidate]) -> set[int]:
+    least: dict[int, int] = {}  # of each k
+    for i in frontier:
+        k = candidates[i].k
+        if k not in least or _size(candidates[i]) < _size(candidates[least[k]]):
+            least[k] = i
+    some = sorted(least.values(), key=lambda i: _size(candidates[i]))
+    if len(some) <= MOST_BEST:
+        return set(some)
+    ends = _size(candidates[some[0]]), _size(candidates[some[-1]])
+    wide = [abs(a - b) or 1.0 for a, b in zip(*ends, strict=True)]
+    corner = [min(pair) for pair in zip(*ends, strict=True)]
+
+    def far(i: int) -> float:
+        return sum(((v - c) / w) ** 2 for v, c, w in zip(_size(candidates[i]), corner, wide, strict=True))
+
+    return {some[0], some[-1], *sorted(some[1:-1], key=lambda i: (far(i), i))[: MOST_BEST - 2]}
+
+
+def _size(candidate: Candidate) -> tuple[float, float]:
+    """Loss and links; what is not known is taken for the most."""
+    loss, links = candidate.loss_percent, candidate.linked_share
+    return 100.0 if loss is None else loss, 1.0 if links is None else links

@@ -270,6 +270,42 @@ class Inference(Keyed):
 
 
 @dataclass(frozen=True)
+class KeptColumn(Keyed):
+    """The values of a column that is released unchanged."""
+
+    name: str
+    role: str
+    present: int  # values that are not missing
+    different: int  # values, each counted once
+    once: int  # values that only one record has
+
+    @property
+    def once_share(self) -> float:
+        """Of the values that are present, those that only one record has."""
+        return self.once / self.present if self.present else 0.0
+
+    @property
+    def nearly_all_differ(self) -> bool:
+        """Whether at least 95 % of the values that are present occur once: a value then tells the record."""
+        return self.present > 1 and self.once_share >= 0.95
+
+
+@dataclass(frozen=True)
+class KeptRisk(Keyed):
+    """Records that are unique on the columns that are released unchanged."""
+
+    records: int
+    columns: tuple[KeptColumn, ...]
+    unique: int  # on all of these columns together
+    unique_with_masked: int  # on these and the released quasi-identifiers together
+
+    @property
+    def nearly_all_differ(self) -> tuple[str, ...]:
+        """The columns in which nearly all values differ."""
+        return tuple(column.name for column in self.columns if column.nearly_all_differ)
+
+
+@dataclass(frozen=True)
 class RiskMeasures(Keyed):
     """What an intruder could learn."""
 
@@ -280,6 +316,7 @@ class RiskMeasures(Keyed):
     singling_out: SinglingOut
     linkability: Linkability
     inference: Inference
+    kept: KeptRisk | None = None  # None where no column is kept, or nobody counted
 
 
 @dataclass(frozen=True)

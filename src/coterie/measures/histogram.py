@@ -32,17 +32,29 @@ def histogram(before: Column, after: Column, bins: int = BINS) -> Histogram | No
 
     The edges span the released values in steps of 1, 2 or 5 times a power of ten, for moments in calendar steps from a
     microsecond to years (edges are microseconds since 1970), so that there are `bins` or somewhat fewer. A bin holds
-    its lower edge but not its upper one. Original values beyond the edges are counted in the first or the last bin: a
-    lonely extreme has no bin, and no edge comes from it. Missing values are not counted.
+    its lower edge but not its upper one, but for the last bin of numbers. Bins of whole numbers begin at the least
+    released one and end before the next one after the largest. Original values beyond the edges are counted in the
+    first or the last bin: a lonely extreme has no bin, and no edge comes from it. Missing values are not counted.
     """
     y = present(after.numbers)
     if not len(y):
         return None
     low, high = float(y.min()), float(y.max())
     edges = _moments(low, high, bins) if after.kind == "datetime" else round_edges(low, high, bins)
-    if after.kind == "integer" and high - low < bins:
-        edges = np.arange(math.floor(low), math.floor(high) + 2, dtype=np.float64)
+    if after.kind == "integer":
+        edges = _whole_edges(math.floor(low), math.floor(high), bins)
     return Histogram(tuple((edges + 0.0).tolist()), _counts(present(before.numbers), edges), _counts(y, edges))
+
+
+def _whole_edges(low: int, high: int, bins: int) -> Floats:
+    """Bins of one number each; of more numbers than bins, round steps between the least and the largest of them."""
+    if high - low < bins:
+        return np.arange(low, high + 2, dtype=np.float64)
+    steps = round_edges(float(low), float(high), bins)
+    close = 0.5 * (steps[1] - steps[0])  # no bin at an end is narrower than that
+    inside = steps[(steps >= low + close) & (steps <= high + 1 - close)]
+    edges = np.concatenate(([float(low)], inside, [high + 1.0]))
+    return edges if np.all(np.diff(edges) > 0) else steps
 
 
 def _counts(x: Floats, edges: Floats) -> tuple[int, ...]:
@@ -52,7 +64,7 @@ def _counts(x: Floats, edges: Floats) -> tuple[int, ...]:
 
 
 def round_edges(low: float, high: float, bins: int = BINS) -> Floats:
-    """Round numbers at equal steps, the first not above `low`, the last above `high`."""
+    """Round numbers at equal steps, the first not above `low`, the last not below `high`."""
     # of numbers that hardly differ, floats of their size can't tell edges apart; of one number, its size is the step
     span = max(high / bins - low / bins, 1e-12 * max(abs(low), abs(high)), _LEAST * (low < high)) or 1.0 / bins
     exponent = math.floor(math.log10(span))
@@ -69,6 +81,8 @@ def round_edges(low: float, high: float, bins: int = BINS) -> Floats:
                 first += 1
             while edge(last + 1) <= high:
                 last += 1
+            if edge(last) == high and last > first:  # the last bin holds its upper edge: a scale to 100 ends there
+                last -= 1
             return np.array([edge(i) for i in range(first, last + 2)])
     raise AssertionError("a step of ten times the span makes two bins at most")
 

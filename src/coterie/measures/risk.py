@@ -387,10 +387,10 @@ def inference(columns: Sequence[Column], classes: Sequence[Ints]) -> Inference:
     if constant:
         worst = max(constant, key=lambda name: constant[name])
         sentence = (
-            f"'{worst}' has one value at most in the class for {_share(constant[worst])} of the records: whoever "
-            "knows their class knows it, if it is there."
+            f"Attribute disclosure: '{worst}' has one value at most in the equivalence class of "
+            f"{_share(constant[worst])} of the records, and is known for every member."
             if constant[worst] > 0
-            else "No class has the same confidential value in all its records."
+            else "No equivalence class has the same confidential value in all its records."
         )
     return Inference(found, sentence, _NOT_INFERENCE)
 

@@ -46,8 +46,8 @@ class Assessment:
             lines += [
                 f"scenario        {printable(s.name)}: {printable(', '.join(s.quasi))}",
                 f"  unique        {alone} share these values with no other",
-                f"  below k = {s.k:<4}{few} share them with fewer than {s.k - 1} others",
-                f"  classes       {c.classes:,}; the smallest has {c.smallest}",
+                f"  below k = {s.k:<4}{few} in equivalence classes of fewer than {s.k}",
+                f"  classes       {c.classes:,} equivalence classes; the smallest has {c.smallest}",
                 f"  expected      {c.expected_reidentifications:,.1f} re-identifications, if an intruder knows these "
                 "values of everybody",
             ]
@@ -55,7 +55,7 @@ class Assessment:
             where = "" if len(self.scenarios) == 1 else f" (scenario {printable(one.scenario)})"
             lines.append(
                 f"confidential    {printable(one.name)}{where}: constant in {one.constant_classes:,} of "
-                f"{one.classes:,} classes, {one.constant_records:,} records"
+                f"{one.classes:,} equivalence classes, {one.constant_records:,} records"
             )
         return printable("\n".join(lines), lines=True)
 

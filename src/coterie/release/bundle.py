@@ -20,6 +20,7 @@ from ..formats import write as write_file
 from ..formats.streams import writing
 from ..recipe import Recipe
 from .flow import planned, released
+from .kept import kept_risk, warn_of_kept
 from .manifest import as_json, sealed
 from .place import check_place, into_place, staging, write_private
 from .promises import claims_of, dialect_of
@@ -112,6 +113,10 @@ def _finish(release: Release, written: Written, progress: bool) -> None:
     limit = release._source.memory if release.engine != "memory" else None
     with progress_.bar(progress, "verifying what was written"):
         release.verdict = _verified(written, release.recipe, limit).with_checks(release._unit_checks)
+        if release.engine != "memory":
+            dialect = dialect_of(written.kind.as_dict(), written.names)
+            release._kept = kept_risk(data, release.recipe, written.kind.details, dialect, limit and limit // 2)
+            warn_of_kept(release._kept, stacklevel=4)
     with progress_.bar(progress, "measuring"):
         facts = release.facts
         facts = replace(facts, verdict=release.verdict.facts, output=replace(facts.output, name=data.name))

@@ -24,12 +24,19 @@ def dialect_of(form: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any] 
     }
 
 
+def released_names(recipe: Recipe, details: Mapping[str, Any]) -> dict[str, str]:
+    """What the columns that are released are called in the file."""
+    released = [n for n, rule in recipe.columns.items() if rule.role != "identifier"]
+    return dict(zip(released, harmless(released) if _is_neutralized(recipe, details) else released, strict=True))
+
+
+def _is_neutralized(recipe: Recipe, details: Mapping[str, Any]) -> bool:
+    return recipe.file.formulas == "neutralize" and "delimiter" in details
+
+
 def claims_of(recipe: Recipe, details: Mapping[str, Any]) -> Claims:
     """What a release promises. `details` say how a text file writes numbers and gaps."""
-    within = recipe.within
-    neutral = recipe.file.formulas == "neutralize" and "delimiter" in details
-    released = [n for n, rule in recipe.columns.items() if rule.role != "identifier"]
-    told = dict(zip(released, harmless(released) if neutral else released, strict=True))
+    within, told, neutral = recipe.within, released_names(recipe, details), _is_neutralized(recipe, details)
     guards = tuple(
         Guard(
             column=told[name],

@@ -13,6 +13,7 @@ from ..errors import CoterieError, boundary
 from ..facts.release_facts import ReleaseFacts
 from ..recipe import Recipe
 from .flow import checked, planned, released
+from .kept import kept_risk, warn_of_kept
 from .source import Source, rules_of
 from .tally import Tally
 from .telling import measures_of, release_facts
@@ -20,7 +21,7 @@ from .unit_check import UnitCheck
 from .writing import table_of
 
 if TYPE_CHECKING:
-    from ..facts.measures import Measures
+    from ..facts.measures import KeptRisk, Measures
     from ..protection.survey import Survey
     from ..verification import Check, Verdict
 
@@ -49,6 +50,7 @@ class Release:
         self._survey: Survey | None = None
         self._tally: Tally | None = None
         self._unit_checks: tuple[Check, ...] = ()  # of units that are not released
+        self._kept: KeptRisk | None = None
 
     def __reduce__(self) -> Any:
         """Refuse to be pickled: it knows the records as they were."""
@@ -74,7 +76,9 @@ class Release:
             give_back(engine.records)
         with progress_.bar(progress, "verifying"):
             self.verdict = checked(self.data, source, recipe).with_checks(self._unit_checks)
+            self._kept = kept_risk(self.data, recipe, source.details, memory=source.memory // 4)
         give_back(engine.records)
+        warn_of_kept(self._kept, stacklevel=3)
 
     def _known(self) -> tuple[Survey, Tally]:
         if self._survey is None or self._tally is None:
@@ -91,8 +95,8 @@ class Release:
     @boundary
     def measures(self) -> Measures:
         """What was lost, what analysts will find, and what an intruder could: loss, utility, risk."""
-        found: Measures = measures_of(self._known()[1])
-        return found
+        measures = measures_of(self._known()[1])
+        return replace(measures, risk=replace(measures.risk, kept=self._kept))
 
     @cached_property
     @boundary

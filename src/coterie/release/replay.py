@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import platform
+import warnings
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from .._version import __version__
-from ..errors import boundary
+from ..errors import PrivacyWarning, boundary
 from ..formats import content_hash
 from ..formats import write as write_file
 from ..formats.streams import writing
@@ -74,7 +75,9 @@ def replayed(folder: Path, table: Any, progress: bool = False) -> tuple[Replayed
     recipe, form = Recipe.load(folder / "recipe.toml"), format_of(manifest)
     with private_folder() as private:
         engine = "duckdb" if manifest.get("streamed") else "memory"
-        release = protect(table, recipe, engine=engine, memory=manifest.get("memory"), progress=progress)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", PrivacyWarning)  # they were told when the bundle was made
+            release = protect(table, recipe, engine=engine, memory=manifest.get("memory"), progress=progress)
         written = Path(private) / name
         if engine == "memory":
             write_file(as_written(release.data, release._source.format, form, release.recipe), form, written)

@@ -17,6 +17,7 @@ from ..protection.plan import Plan
 from ..protection.survey import Survey
 from ..protection.unit_counts import codes
 from ..recipe import Recipe
+from .kept import kept_columns, nearly_all_differ
 from .source import Source
 from .tally import Sampled, Tally
 
@@ -51,7 +52,7 @@ def release_facts(source: Source, engine: str, survey: Survey, tally: Tally, mea
         columns=tuple(_column(name, source, engine, survey, tally) for name in recipe.columns),
         groupings=tally.grouping_facts(),
         measures=measures,
-        notes=(*notes(tally, engine), *_on_some_columns(measures, recipe)),
+        notes=(*notes(tally, engine), *_of_kept(measures), *_on_some_columns(measures, recipe)),
         verdict=None,
         unit=_unit(survey, recipe),
     )
@@ -90,7 +91,7 @@ def _how(name: str, plan: Plan) -> str:
     return "as it was" if rule.noise is None else "with noise in constant groups"
 
 
-def measures_of(tally: Tally) -> Any:
+def measures_of(tally: Tally) -> Measures:
     """What was lost, what analysts will find, and what an intruder could: loss, utility, risk.
 
     From a sample, each scenario's risk is that of whole groups of its own grouping.
@@ -157,9 +158,14 @@ def notes(tally: Tally, engine: str) -> list[str]:
     out += _left_out(plan)
     if linked := links_records(recipe):
         out.append(linked)
-    if others := recipe.of_role("other"):
-        out.append(kept_as_they_are(len(others)))
+    if kept := kept_columns(recipe):
+        out.append(kept_as_they_are(len(kept)))
     return out
+
+
+def _of_kept(measures: Measures) -> list[str]:
+    said = nearly_all_differ(measures.risk.kept)
+    return [] if said is None else [said]
 
 
 def _on_some_columns(measures: Measures, recipe: Recipe) -> list[str]:
@@ -200,10 +206,10 @@ def _left_out(plan: Plan) -> list[str]:
         out.append(f"{before:,} strata were merged into {divided.strata:,}, because some had too few records.")
     if divided.suppressed:
         left = _counted(divided.suppressed, "record was", "records were")
-        out.append(f"{left} left out, because too few were like them. Totals are smaller by them.")
+        out.append(f"{left} suppressed, because too few were like them. Totals are smaller by them.")
     if plan.blanked:
         blank = _counted(plan.blanked, "value was", "values were")
-        out.append(f"{blank} blanked, because too few records had the same gaps.")
+        out.append(f"{blank} set to missing (local suppression), because too few records had the same gaps.")
     return out
 
 
@@ -233,8 +239,8 @@ def told_by_groups(records: int) -> str:
     """What groups mean in which a confidential column has one value at most."""
     some = _counted(records, "record is", "records are")
     return (
-        f"{some} in groups in which a confidential column has one value at most: whoever knows that somebody is in "
-        "such a group knows it, if it is there."
+        f"Attribute disclosure: {some} in groups in which a confidential column has one value at most, which is known "
+        "for every member."
     )
 
 

@@ -25,7 +25,7 @@ def rounded(edges: Sequence[float], before: Sequence[float | None], after: Seque
 
     The ends of a histogram are mostly the least and the largest value: those of two records. Round edges are multiples
     of 1, 2 or 5 times a power of ten, whole ones for integers, and first days of months or years, or whole days, for
-    dates. Bins that are round already stay as they are.
+    dates. Bins that are round already stay as they are; those of whole numbers may end where the released ones do.
     """
     if len(edges) < 2 or len(before) != len(edges) - 1 or len(after) != len(edges) - 1:
         return None
@@ -36,7 +36,7 @@ def rounded(edges: Sequence[float], before: Sequence[float | None], after: Seque
         return None
     if any(n is not None and not 0 <= n < 1e15 for n in (*before, *after)):  # no counts
         return None
-    if kind == "datetime" and all(_starts_month(e) for e in edges):
+    if (kind == "datetime" and all(_starts_month(e) for e in edges)) or (kind == "integer" and _whole_steps(edges)):
         return Histogram(list(edges), list(before), list(after))
     new = _dates(edges[0], edges[-1], width) if kind == "datetime" else []
     step = max(_round_up(width), 1.0) if kind == "integer" else _round_up(width)
@@ -46,6 +46,17 @@ def rounded(edges: Sequence[float], before: Sequence[float | None], after: Seque
     if len(new) == len(edges) and all(abs(a - b) <= _CLOSE * width for a, b in zip(new, edges, strict=True)):
         return Histogram(new, list(before), list(after))
     return Histogram(new, _shared(edges, before, new), _shared(edges, after, new))
+
+
+def _whole_steps(edges: Sequence[float]) -> bool:
+    """Whether bins of whole numbers are round but for the first and the last, which end where the values do."""
+    inside = edges[1:-1]
+    steps = {b - a for a, b in pairwise(inside)} or {1.0}
+    step = min(steps)
+    if len(steps) > 1 or step < 1 or any(e != math.floor(e) for e in edges) or _round_up(step) != step:
+        return False
+    ends = edges[1] - edges[0], edges[-1] - edges[-2]
+    return all(e % step == 0 for e in inside) and (len(inside) < 2 or max(ends) <= 1.5 * step + 1)
 
 
 def _multiples(low: float, high: float, step: float, width: float) -> list[float]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import math
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 
 from .frontier import risk_utility
 from .svg import AFTER, BEFORE, FAINT, RULE, WARM, area, at, bars, line, picture, polyline, standalone, words
@@ -61,9 +62,11 @@ def histogram(
         "datetime" writes the edges, microseconds since 1970, as dates.
     """
     left, right, top, base = 6.0, 314.0, 8.0, 112.0
-    old, new = _shares(before), _shares(after)
-    highest = max([*old, *new, 1e-12])
     low, high = edges[0], edges[-1]
+    widest = max(b - a for a, b in pairwise(edges))  # bins at the ends may be narrower or wider: heights are densities
+    room = [widest / (b - a) for a, b in pairwise(edges)]
+    old, new = ([share * r for share, r in zip(_shares(side), room, strict=True)] for side in (before, after))
+    highest = max([*old, *new, 1e-12])
     xs = [left + (right - left) * (e - low) / (high - low) for e in edges]
     ys = [[base - (base - top) * share / highest for share in side] for side in (old, new)]
     body = [area(_steps(xs, ys[0], base), BEFORE), polyline(_steps(xs, ys[1], base), AFTER)]
@@ -71,16 +74,30 @@ def histogram(
     for a, b, n in zip(xs, xs[1:], before, strict=False):
         if n is None:
             body.append(line(a + 1, base - 3, b - 1, base - 3, FAINT, 1.6, "1.6 2.4"))
-    for x, place, anchor in ((left, low, "start"), (right, high, "end")):
-        body.append(words(x, base + 15, edge(place, kind), anchor=anchor, fill=FAINT))
-    middle = edges[len(edges) // 2]
-    if len(edges) > 4 and len(edge(middle, kind)) < 11:
-        x = xs[len(edges) // 2]
-        body += [
-            line(x, base, x, base + 3, FAINT),
-            words(x, base + 15, edge(middle, kind), anchor="middle", fill=FAINT),
-        ]
+    body += _axis(edges, xs, base, kind)
     return picture(320, 132, f"{name}: distribution before (area) and after (line)", "".join(body), "chart")
+
+
+def _axis(edges: Sequence[float], xs: Sequence[float], base: float, kind: str | None) -> list[str]:
+    """The first and the last value that the bins can hold, and one between; of bins for one number, that number."""
+    single = kind == "integer" and all(b - a == 1 for a, b in pairwise(edges))
+    last = edges[-1]
+    if kind == "integer":
+        last -= 1  # a bin does not hold its upper edge
+    elif kind == "datetime" and edges[-1] - edges[-2] > _DAY:
+        last -= _DAY
+    middle = (len(edges) - 1) // 2 if single else len(edges) // 2
+    shown = [(xs[0], edges[0], "start"), (xs[-1], last, "end")]
+    if single:
+        shown = [((a + b) / 2, e, "middle") for a, b, e in ((*xs[:2], edges[0]), (*xs[-2:], last))][: len(edges) - 1]
+    if len(edges) > 4 and len(edge(edges[middle], kind)) < 11:
+        x = (xs[middle] + xs[middle + 1]) / 2 if single else xs[middle]
+        shown.insert(1, (x, edges[middle], "middle"))
+    marks = [line(x, base, x, base + 3, FAINT) for x, _, anchor in shown if anchor == "middle"]
+    return marks + [words(x, base + 15, edge(v, kind), anchor=anchor, fill=FAINT) for x, v, anchor in shown]
+
+
+_DAY = 86_400e6  # microseconds
 
 
 def _steps(xs: Sequence[float], ys: Sequence[float], base: float) -> list[tuple[float, float]]:

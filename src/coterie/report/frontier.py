@@ -37,8 +37,8 @@ def risk_utility(candidates: Sequence[Candidate]) -> str:
     body += _labels(dots)
     for (c, x, y), (_, loss, risk) in zip(dots, placed, strict=True):
         series = ks.index(c.k)
-        title = f"{c.method}, k = {c.k}: loss {loss:.3g} %, risk {risk:.3g} %"
-        body.append(marker(series, x, y, 5, _COLOURS[series % len(_COLOURS)], title, not c.on_frontier))
+        title = f"{c.method}, k = {c.k}: information loss {loss:.4g} %, linked {risk:.4g} %"
+        body.append(marker(series, x, y, 5, _COLOURS[series % len(_COLOURS)], title, not c.best))
     body += _legend(ks)
     label = f"Risk-utility map of {len(placed)} candidates: information loss across, risk upwards"
     return picture(720, 442, label, "".join(body), "chart map")
@@ -63,7 +63,7 @@ def _axes(far: float, high: float) -> str:
         body += [line(LEFT, y, RIGHT, y, RULE) if value else "",
                  words(LEFT - 8, y + 4, f"{value:g}", size=12, anchor="end", fill=FAINT)]  # fmt: skip
     body.append(words(RIGHT, BASE + 38, "information loss, % →", size=12.5, anchor="end"))
-    body.append(words(LEFT, TOP - 14, "↑ records that linkage finds, %", size=12.5))
+    body.append(words(LEFT, TOP - 14, "↑ records re-identified by linkage, %", size=12.5))
     return "".join(body)
 
 
@@ -71,15 +71,15 @@ def _labels(dots: Sequence[tuple[Candidate, float, float]]) -> list[str]:
     """A label to each dot where there is room, those of the frontier first; the table names them all."""
     taken = [(x - 6.0, y - 6.0, x + 6.0, y + 6.0) for _, x, y in dots]
     out = []
-    for c, x, y in sorted(dots, key=lambda dot: not dot[0].on_frontier):
+    for c, x, y in sorted(dots, key=lambda dot: (not dot[0].best, not dot[0].on_frontier)):
         name = c.method[:24]
         width = 7.0 * len(name)
-        for dx, dy, anchor in _PLACES[3:] if c.on_frontier else _PLACES:
+        for dx, dy, anchor in _PLACES[3:] if c.best else _PLACES:
             x0 = x + dx - {"start": 0.0, "end": width, "middle": width / 2}[anchor]
             box = (x0, y + dy - 9, x0 + width, y + dy + 2)
             if box[0] > LEFT and box[2] < RIGHT + 16 and box[3] < BASE and not any(_overlap(box, t) for t in taken):
                 taken.append(box)
-                out.append(words(x + dx, y + dy, name, size=11.5, anchor=anchor, bold=c.on_frontier, halo=True))
+                out.append(words(x + dx, y + dy, name, size=11.5, anchor=anchor, bold=c.best, halo=True))
                 break
     return out
 

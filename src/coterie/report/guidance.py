@@ -62,16 +62,16 @@ def done(facts: Facts) -> list[str]:
     dropped = sum(column.released == "dropped" for column in facts.columns)
     kept = len(facts.columns) - dropped - len(columns)
     alike = "Records that are alike were put into groups, and every record was given its group's common value in each "
-    masked_so = f"{counted(len(columns), 'column')} {'was' if len(columns) == 1 else 'were'} masked so"
-    out = [f"{alike}masked column. {masked_so}, {counted(kept, 'column')} kept, {counted(dropped, 'column')} left out."]
+    done_so = f"{counted(len(columns), 'column')} {'was' if len(columns) == 1 else 'were'} microaggregated"
+    out = [f"{alike}masked column. {done_so}, {counted(kept, 'column')} kept, {counted(dropped, 'column')} dropped."]
     if within := facts.settings.within:
         merged = any(column.released == "merged strata" for column in facts.columns)
         but = ", but where too few records had the same" if merged else ""
         out.append(f"No group mixes different values of {series(within)}{but}.")
     if output.suppressed != 0:
-        out.append(f"Left out because they could not be hidden: {counted(output.suppressed, 'record', below)}.")
+        out.append(f"Suppressed, as too few records were like them: {counted(output.suppressed, 'record', below)}.")
     if output.blanked != 0:
-        out.append(f"Blanked because they could not be hidden: {counted(output.blanked, 'value', below)}.")
+        out.append(f"Set to missing (local suppression): {counted(output.blanked, 'value', below)}.")
     if output.shuffled:
         out.append("The rows are in random order: their place says nothing about where they stood before.")
     else:
@@ -104,7 +104,7 @@ _FILLED = (
 _GAPS = (
     "Missing values are kept",
     "In masked columns, a gap stays a gap, and groups are either all missing or not at all in a column. Who is missing "
-    "is as in the original, but for what was left out or blanked.",
+    "is as in the original, but for what was suppressed or set to missing.",
 )
 
 
@@ -136,7 +136,8 @@ def _variances(facts: Facts) -> Point:
     words = "Averages lie closer together than what they average, so spread is understated."
     if ratios:
         least, most = share(min(ratios), 0), share(max(ratios), 0)
-        some = f"{least}" if least == most else f"between {least} and {most}"
+        about = "" if min(ratios) == max(ratios) else "about "
+        some = f"{about}{least}" if least == most else f"between {least} and {most}"
         words += f" Here, columns keep {some} of their variance: divide by the share kept to correct a single column."
     return "Variances shrink", words
 
@@ -186,13 +187,13 @@ def _units(facts: Facts) -> list[Point]:
 def _rows(facts: Facts) -> list[Point]:
     if facts.output.suppressed == 0:
         return []
-    words = f"Left out: {counted(facts.output.suppressed, 'record', few(facts))}. "
-    return [("Rows are missing", words + "They are not a random sample: they were too few of their kind to hide.")]
+    words = f"Suppressed: {counted(facts.output.suppressed, 'record', few(facts))}. "
+    return [("Rows are missing", words + "They are not a random sample: they were too few of their kind.")]
 
 
 _SHARED = (
-    "Being hidden is not being unknown",
-    "If the records of a group share some other content, that content is known of everyone in the group.",
+    "Attribute disclosure",
+    "If the records of an equivalence class share a confidential value, it is known for every member.",
 )
 _OTHER_FILES = (
     "One release at a time",
@@ -207,8 +208,8 @@ _LAW = (
 
 def limits(facts: Facts) -> list[Point]:
     """What the release does not promise."""
-    hides = f"A record hides among at least {facts.least_k}"
-    knows = f"{hides} from someone who knows the values of the masked columns and nothing else."
+    alike = f"A record shares its masked values with at least {facts.least_k - 1} others"
+    knows = f"{alike}. That protects against someone who knows the masked columns and nothing else."
     points = [("Only against those who know the masked columns", knows)]
     open_columns = [
         column.name
@@ -216,7 +217,7 @@ def limits(facts: Facts) -> list[Point]:
         if column.role in ("confidential", "other") and column.released != "dropped"
     ]
     if open_columns:
-        words = f"{series(open_columns, 5)}: who knows values of these may find a record by them."
+        words = f"{series(open_columns, 5)}: whoever knows values of these may re-identify a record by them."
         points.append(("Columns that were kept", words))
     return [*points, _SHARED, _OTHER_FILES, _LAW]
 
@@ -232,4 +233,4 @@ def bound(grouping: Grouping) -> str:
     if b.gap_percent is not None and math.isfinite(b.gap_percent):
         more = f", at most {b.gap_percent:{'.2g' if b.gap_percent < 100 else ',.0f'}} % more than the least possible"
     proven = f"Proven: no groups of at least {k} lose less than {percent(b.loss_percent, 2)}"
-    return f"{proven}; these lose {percent(grouping.loss_percent, 2)}{more}."
+    return f"{proven}; these lose {percent(grouping.loss_percent, 2)}{more} (squared distances to the groups' means)."

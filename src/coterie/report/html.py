@@ -11,10 +11,11 @@ from ..errors import printable
 from ..facts.comparison import Candidate
 from ..facts.release_facts import ReleaseFacts
 from . import charts
+from .candidates import shown_percents, why_best
 from .internal_view import custody, risk
 from .public import public
 from .release_view import release
-from .words import fixed, plain, share
+from .words import NONE, fixed, plain
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -36,19 +37,21 @@ def render_internal(facts: ReleaseFacts) -> str:
 def render_compare(candidates: Sequence[Candidate]) -> str:
     """The risk-utility map of several candidates, with a table."""
     order = sorted(candidates, key=lambda c: (c.k, inf if c.loss_percent is None else c.loss_percent, c.method))
+    shown = shown_percents(order)
     table = [{
         "method": c.method,
         "k": plain(c.k),
-        "loss": fixed(c.loss_percent, 2),
-        "risk": share(c.linked_share, 2).removesuffix("%").strip(),
-        "largest": share(c.largest_risk, 2).removesuffix("%").strip(),
+        "loss": loss or NONE,
+        "risk": linked or NONE,
+        "largest": largest or NONE,
         "seconds": fixed(c.seconds, 2),
-        "best": c.on_frontier,
+        "best": c.best,
+        "frontier": c.on_frontier,
         "reason": c.not_possible,
-    } for c in order]  # fmt: skip
-    best, failed = (sum(bool(row[name]) for row in table) for name in ("best", "reason"))
-    view = {"table": table, "best": best, "failed": failed, "picture": charts.risk_utility(order)}
-    return _page("compare.html.j2", view)
+    } for c, (loss, linked, largest) in zip(order, shown, strict=True)]  # fmt: skip
+    best, frontier, failed = (sum(bool(row[name]) for row in table) for name in ("best", "frontier", "reason"))
+    view = {"table": table, "best": best, "frontier": frontier, "failed": failed, "why": why_best(order)}
+    return _page("compare.html.j2", view | {"picture": charts.risk_utility(order)})
 
 
 def _page(template: str, view: dict[str, Any]) -> str:

@@ -10,6 +10,7 @@ from ..facts.measures import (
     Guess,
     Inference,
     Intervals,
+    KeptRisk,
     Linkability,
     Linkage,
     RiskMeasures,
@@ -35,6 +36,7 @@ def risk(facts: ReleaseFacts) -> View:
         "headings": [_singling_out(given.singling_out), _linkability(given.linkability), _inferences(given.inference)],
         "definitions": [measure._asdict() for measure in RISKS.values()],
         "confidential_words": RISKS["confidential"]._asdict(),
+        "kept": None if given.kept is None else _kept(given.kept),
     }
 
 
@@ -72,15 +74,40 @@ def _about(value: float | None) -> str:
     return f"{value:,.0f}" if value is not None and 10 <= value < 1e15 else plain(value, 3)
 
 
+def _kept(given: KeptRisk) -> View:
+    """The columns released unchanged, those with the most unique values first."""
+    columns = sorted(given.columns, key=lambda column: -column.once_share)
+    return {
+        "unique": counted(given.unique),
+        "share": share(given.unique / given.records if given.records else None),
+        "unique_with_masked": counted(given.unique_with_masked),
+        "share_with_masked": share(given.unique_with_masked / given.records if given.records else None),
+        "records": counted(given.records, "record"),
+        "number": counted(len(columns), "column"),
+        "table": [
+            {
+                "name": column.name,
+                "role": column.role,
+                "different": counted(column.different),
+                "once": counted(column.once),
+                "share": share(column.once_share),
+                "warn": column.nearly_all_differ,
+            }
+            for column in columns
+        ],
+        **RISKS["kept"]._asdict(),
+    }
+
+
 _CLASSES = (
     ("records", "Records", counted, ""),
-    ("classes", "Classes", counted, "different combinations of quasi-identifiers"),
+    ("classes", "Equivalence classes", counted, "different combinations of quasi-identifiers"),
     ("unique", "Unique records", counted, "alone in their class; fewer is better"),
-    ("below_k", "Records in classes below k", counted, "not hidden as promised; 0 is needed after"),
+    ("below_k", "Records in classes below k", counted, "k is not met; 0 is needed after"),
     ("smallest", "Smallest class", counted, "at least k after"),
-    ("largest_risk", "Largest risk of a record", share, "1 / smallest class; lower is better"),
-    ("mean_risk", "Mean risk of a record", share, "classes / records; lower is better"),
-    ("expected_reidentifications", "Expected re-identifications", _about, "records that an intruder gets right"),
+    ("largest_risk", "Largest re-identification risk", share, "1 / smallest class; lower is better"),
+    ("mean_risk", "Mean re-identification risk", share, "classes / records; lower is better"),
+    ("expected_reidentifications", "Expected re-identifications", _about, "if all records are attacked"),
 )  # fmt: skip
 
 
@@ -100,7 +127,7 @@ def _linkage(linkage: Linkage) -> View:
     times, right = "", plain(linkage.expected_correct, 3)
     if linkage.times_guessing is not None:
         guessed = share(linkage.baseline_share)
-        times = f" Guessing finds {guessed}: linkage is {plain(linkage.times_guessing, 2)} times as good."
+        times = f" Guessing re-identifies {guessed}: linkage is {plain(linkage.times_guessing, 2)} times as good."
     return {
         "value": share(linkage.share),
         "words": f"{right} of {counted(linkage.records, 'record')} tried are expected to be linked to the right "
@@ -167,7 +194,7 @@ def _guess(name: str, of: Guess) -> View:
     if of.baseline_share is not None:
         words += f", against {share(of.baseline_share)} without the release's classes"
     if of.constant_share:
-        words += f"; told by the class alone for {share(of.constant_share)} of the records"
+        words += f"; attribute disclosure for {share(of.constant_share)} of the records, whose class has one value"
     return {"name": name, "value": words}
 
 

@@ -13,7 +13,7 @@ from ..verification.verdict import Check
 from . import charts, guidance
 from .bins import rounded
 from .guidance import Column, Facts, Grouping
-from .words import MEASURES, NONE, counted, date, fixed, percent, plain, series, share
+from .words import MEASURES, NONE, counted, date, fixed, in_percent, percent, plain, series, share
 
 SHOWN_COLUMNS = 24  # rows of a table before the rest is folded away
 SHOWN_PICTURES = 12
@@ -56,18 +56,33 @@ def _head(facts: Facts) -> View:
 
 def _tiles(facts: Facts) -> list[View]:
     output, below = facts.output, guidance.few(facts)
-    groups, ks = [grouping.groups for grouping in facts.groupings], [grouping.k for grouping in facts.groupings]
-    where = "in every group" if len(set(ks)) < 2 else "by scenario"
-    some = [_tile("Hides among", _range(ks), f"records at least, {where}. Larger hides better and loses more.")]
-    some.append(_tile("Information loss", percent(facts.measures.loss.loss_percent, 1),
-                      "of the variation in the masked columns is gone. Lower is better."))  # fmt: skip
-    some.append(
-        _tile("Groups", _range(groups), f"of records that look alike{', by scenario' if len(groups) > 1 else ''}.")
-    )
-    words = f"released; left out: {counted(output.suppressed, '', below)}."
-    words = "released, none left out." if output.suppressed == 0 else words
-    some.append(_tile("Records", counted(output.records), words))
-    return some
+    loss = percent(facts.measures.loss.loss_percent, 1)
+    words = f"released; suppressed: {counted(output.suppressed, '', below)}."
+    words = "released, none suppressed." if output.suppressed == 0 else words
+    return [
+        *_class_tiles(facts),
+        _tile("Information loss", loss, "0 %: values unchanged. 100 %: one common value for all."),
+        _tile("Records", counted(output.records), words),
+    ]
+
+
+def _class_tiles(facts: Facts) -> list[View]:
+    """The equivalence classes of the file, as they were counted in it; of groups, two may have the same values."""
+    checks = [] if facts.verdict is None else [c for c in facts.verdict.checks if c.what == "k-anonymity"]
+    ks = _range([grouping.k for grouping in facts.groupings])
+    if not checks:
+        groups = _range([grouping.groups for grouping in facts.groupings])
+        return [_tile("k", ks, "records at least in a group."), _tile("Groups", groups, "of records were formed.")]
+    smallest = _range([int(c.found or 0) for c in checks])
+    kept = all(c.found is not None and c.wanted is not None and c.found >= c.wanted for c in checks)
+    met = f"records: k = {ks} is {'met' if kept else 'NOT met'}."
+    several = ", by scenario" if len(checks) > 1 else ""
+    return [
+        _tile("Smallest equivalence class", smallest, met),
+        _tile(
+            "Equivalence classes", _range([c.classes for c in checks]), f"records with equal masked values{several}."
+        ),
+    ]
 
 
 def _range(values: list[int]) -> str:
@@ -161,11 +176,11 @@ def _loss(facts: Facts) -> View:
 
 
 def _column_loss(name: str, of: ColumnLoss | PublicColumnLoss, changed: Changed) -> View:
-    row = {"name": name, "loss": fixed(of.loss_percent, 1), "il1s": fixed(of.il1s, 3)}
+    row = {"name": name, "loss": in_percent(of.loss_percent, 1), "il1s": fixed(of.il1s, 3)}
     row |= dict.fromkeys(("mismatch", "mean", "variance", "quantile", "distance"), NONE)
     if isinstance(changed, _CATEGORIES):
         mismatch = None if of.mismatch_share is None else 100 * of.mismatch_share
-        return row | {"mismatch": fixed(mismatch, 1), "distance": fixed(changed.total_variation, 3)}
+        return row | {"mismatch": in_percent(mismatch, 1), "distance": fixed(changed.total_variation, 3)}
     return row | {
         "mean": fixed(changed.mean_change_sd, 2, sign=True),
         "variance": fixed(changed.variance_ratio, 2),
@@ -207,13 +222,19 @@ def _picture(name: str, of: Changed, below: int | None) -> str:
 def _in_words(of: Changed) -> str:
     if isinstance(of, _CATEGORIES):
         far = of.total_variation
-        return "" if far is None else f"the shares differ by {share(far)} in all"
+        return (
+            ""
+            if far is None
+            else f"at least {share(far)} of the records changed category"
+            if far
+            else "the shares are kept"
+        )
     parts = []
     if of.variance_ratio is not None:
         parts.append(f"keeps {share(of.variance_ratio, 0)} of its variance")
     if (mean := of.mean_change_sd) is not None:
-        still = abs(mean) < 0.005
-        parts.append("the mean stays" if still else f"the mean moves by {fixed(mean, 2, sign=True)} sd")
+        small = abs(mean) < 0.005
+        parts.append(f"the mean moves by {'at most 0.005' if small else fixed(mean, 2, sign=True)} sd")
     return "; ".join(parts)
 
 
@@ -252,10 +273,10 @@ def _checks(facts: Facts) -> list[View]:
 
 def _check(check: Check | PublicCheck, below: int | None) -> View:
     bad, promised = check.offending_classes, check.wanted is not None  # the rest is counted, and no failure
-    words = f"{counted(check.classes)} {'class' if check.classes == 1 else 'classes'} checked"
+    words = f"{counted(check.classes, 'equivalence class')} checked"
     words += f", none of them {'short of it' if promised else 'so'}." if bad == 0 else "."
     if bad != 0:
-        which = "Short of it" if promised else "In such classes"
+        which = "Short of it" if promised else "Attribute disclosure, in such classes"
         words += f" {which}: {counted(check.offending_records, 'record', below)}."
     return {
         "what": check.what,

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from ..errors import printable
-from ..facts.measures import ColumnLoss, RiskMeasures
+from ..facts.measures import ColumnLoss, KeptRisk, RiskMeasures
 from ..facts.release_facts import GroupingFacts, OutputFacts, ReleaseFacts
 from . import guidance
 from .words import counted, percent, plain, share
@@ -22,15 +22,50 @@ def terminal(facts: ReleaseFacts) -> list[Line]:
     output, loss = facts.output, facts.measures.loss
     lines = [
         ("released", _released(output), _left_out(output)),
-        ("hides among", f"{facts.least_k} records", "at least, in every group"),
+        *_classes(facts),
         *[_grouping(grouping) for grouping in facts.groupings],
-        ("loss", percent(loss.loss_percent, 2), "of the variation in the masked columns is gone; lower is better"),
+        *_changed(loss.columns),
+        ("information loss", percent(loss.loss_percent, 2), "0 %: values unchanged; 100 %: one common value for all"),
         *_worst(loss.columns),
         *_risk(facts.measures.risk),
+        *_kept(facts.measures.risk.kept),
         _check(facts),
     ]
     lines += [("note", "", note) for note in facts.notes]
     return [(printable(name), printable(value), printable(words)) for name, value, words in lines]
+
+
+def _classes(facts: ReleaseFacts) -> list[Line]:
+    """The smallest equivalence class of each scenario, as it was counted in the file."""
+    checks = [] if facts.verdict is None else [c for c in facts.verdict.checks if c.what == "k-anonymity"]
+    if not checks:
+        return [("smallest class", f"at least {facts.least_k} records", "equivalence class; not counted in a file")]
+    lines = []
+    for check in checks:
+        called = "smallest class" if len(checks) == 1 else f"smallest class ({check.scenario})"
+        met = "met" if check.ok else "NOT met"
+        words = f"of {counted(check.classes, 'equivalence class')}; k = {plain(check.wanted)} is {met}"
+        lines.append((called, counted(int(check.found), "record"), words))
+    return lines
+
+
+def _changed(columns: Mapping[str, ColumnLoss]) -> list[Line]:
+    """The columns of categories that changed most."""
+    found = [(of.mismatch_share, name) for name, of in columns.items() if of.mismatch_share is not None]
+    if not found:
+        return []
+    found.sort(key=lambda one: -one[0])
+    shown = ", ".join(f"{name} {share(part)}" for part, name in found[:3])
+    more = f" and {len(found) - 3} columns less" if len(found) > 3 else ""
+    return [("changed", shown + more, "records whose category changed")]
+
+
+def _kept(kept: KeptRisk | None) -> list[Line]:
+    if kept is None:
+        return []
+    unique = f"{counted(kept.unique)} of {counted(kept.records, 'record')} unique"
+    where = f"on the {counted(len(kept.columns), 'column')} released unchanged"
+    return [("unchanged", unique, f"{where}; with the masked columns: {counted(kept.unique_with_masked)} unique")]
 
 
 def as_text(facts: ReleaseFacts) -> str:
@@ -73,9 +108,9 @@ def _released(output: OutputFacts) -> str:
 def _left_out(output: OutputFacts) -> str:
     parts = []
     if output.suppressed:
-        parts.append(f"{counted(output.suppressed, 'record')} left out")
+        parts.append(f"{counted(output.suppressed, 'record')} suppressed")
     if output.blanked:
-        parts.append(f"{counted(output.blanked, 'value')} blanked")
+        parts.append(f"{counted(output.blanked, 'value')} set to missing (local suppression)")
     return ", ".join([*parts, "rows in random order" if output.shuffled else "rows in their original order"])
 
 
@@ -87,7 +122,7 @@ def _grouping(grouping: GroupingFacts) -> Line:
     return (
         called,
         f"{counted(grouping.groups)} by {method}",
-        proven or f"{percent(grouping.loss_percent, 2)} of the variation is in the groups",
+        proven or f"{percent(grouping.loss_percent, 2)} of the variation is within them",
     )
 
 
@@ -96,7 +131,8 @@ def _worst(columns: Mapping[str, ColumnLoss]) -> list[Line]:
     if len(found) < 2:
         return []
     (most, worst), (least, best) = max(found), min(found)
-    return [("by column", f"{percent(least)} to {percent(most)}", f"least in {best}, most in {worst}")]
+    words = f"information loss: least in {best}, most in {worst}"
+    return [("by column", f"{percent(least)} to {percent(most)}", words)]
 
 
 def _risk(risk: RiskMeasures) -> list[Line]:
@@ -106,17 +142,17 @@ def _risk(risk: RiskMeasures) -> list[Line]:
         called = "risk" if scenario.name == "all" else f"risk ({scenario.name})"
         change = f"{share(before.largest_risk)} → {share(after.largest_risk)}"
         unique = f"{counted(before.unique)} → {counted(after.unique)} unique records"
-        lines.append((called, change, f"largest risk of a record, before → after; {unique}"))
+        lines.append((called, change, f"largest re-identification risk, before → after; {unique}"))
     if risk.linkage.share is not None:
-        words = "of the records are found by linking the release to the original; guessing finds "
-        lines.append(("linkage", share(risk.linkage.share), words + share(risk.linkage.baseline_share)))
+        words = "of the records are re-identified by linking them to the nearest original; by guessing "
+        lines.append(("record linkage", share(risk.linkage.share), words + share(risk.linkage.baseline_share)))
     constant = max((one.constant_classes or 0 for one in risk.confidential), default=0)
     if constant:
         lines.append(
             (
                 "constant",
                 plain(constant),
-                "classes with one confidential value at most, at worst: they tell it of all in them",
+                "equivalence classes with a single confidential value, at worst: it is known for every member",
             )
         )
     return lines

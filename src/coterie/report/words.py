@@ -21,36 +21,38 @@ class Measure(NamedTuple):
     source: str
 
 
-_TIES = "at most about 1/k can be found, for all records of a group look the same"
+_TIES = "at most about 1/k can be re-identified, for all records of an equivalence class look the same"
 
 MEASURES = {
     "loss": Measure(
         "Information loss",
-        "Of the variation between records in the masked columns, the share that is gone: 100 × SSE / SST, where SSE "
-        "sums the squared distances of records to what was released for them, and SST those to the mean of all.",
-        "0 % loses nothing, 100 % all; lower is better.",
+        "How far values were moved, as a share of how far they would be if all records got one common value. Numbers: "
+        "squared distances to the mean. Ordered categories: steps to the median category. Other categories: changed "
+        "records, as a share of those outside the most frequent category (1 − Goodman and Kruskal's lambda).",
+        "From 0 % (all values unchanged) to 100 % (one value for all); lower is better.",
         "how far a certain analysis is off.",
-        "Domingo-Ferrer & Mateo-Sanz 2002, doi:10.1109/69.979982",
+        "Domingo-Ferrer & Mateo-Sanz 2002, doi:10.1109/69.979982; Goodman & Kruskal 1954, "
+        "doi:10.1080/01621459.1954.10501231",
     ),
     "loss_euclidean": Measure(
-        "Loss by plain distances",
-        "The same with distances that are not squared, so that a few far records weigh less.",
+        "Information loss, Euclidean distances",
+        "The same with Euclidean distances of whole records, not squared, so that a few far records weigh less.",
         "Lower is better.",
         "more than the squared one does; the two cannot be compared.",
         "Thaeter & Reischuk 2018, doi:10.18420/sicherheit2018_05",
     ),
     "loss_weighted": Measure(
-        "Weighted loss",
+        "Information loss, weighted",
         "The information loss with every record counted by its sampling weight.",
         "Lower is better.",
         "the loss of the file itself: it is about the population that the weights stand for.",
         "as the information loss",
     ),
     "il1s": Measure(
-        "Typical move (IL1s)",
-        "By how much a value moved on average, in units of √2 times the column's standard deviation: the mean of "
+        "Mean absolute change (IL1s)",
+        "By how much a value changed on average, in units of √2 times the column's standard deviation: the mean of "
         "|x − x′| / (√2 S).",
-        "0 is no move; lower is better.",
+        "0 is no change; lower is better.",
         "single values, which may have moved much farther.",
         "Yancey, Winkler & Creecy 2002 (LNCS 2316), in the form of a mean",
     ),
@@ -94,21 +96,22 @@ MEASURES = {
         "Change of correlations",
         "Correlation after minus correlation before, for each pair of columns.",
         "0 is best. Between masked columns, correlations mostly grow, for groups smooth out what deviates.",
-        "relations that are not straight lines.",
+        "relations that are not straight lines. Of more than 400 columns, 400 are looked at.",
         "Domingo-Ferrer, Mateo-Sanz & Torra 2001",
     ),
     "eigenvalues": Measure(
         "Change of eigenvalues",
         "Sum of |before − after| / before over the eigenvalues of the correlation matrices.",
         "0 is best.",
-        "which columns it comes from.",
+        "which columns it comes from. Of more than 400 columns, 400 are looked at.",
         "as in sdcMicro, doi:10.18637/jss.v067.i04",
     ),
     "propensity": Measure(
         "Can the files be told apart? (pMSE ratio)",
         "A model tries to tell original from released records; its success is divided by what chance alone would give.",
         "About 1: not better than chance. Larger: the files differ in ways that the model sees.",
-        "what the model cannot see; a cleverer one may see more, such as the ties.",
+        "what the model cannot see; a cleverer one may see more, such as the ties. Of very many columns, it looks at "
+        "some.",
         "Woo, Reiter, Oganian & Karr 2009, doi:10.29012/jpc.v1i1.568; Snoke et al. 2018, doi:10.1111/rssa.12358",
     ),
 }
@@ -122,8 +125,8 @@ RISKS = {
         "Samarati 2001, doi:10.1109/69.971193",
     ),
     "largest_risk": Measure(
-        "Largest risk of a record",
-        "1 / size of the smallest class: the chance to pick the right record for someone who knows the "
+        "Largest re-identification risk",
+        "1 / size of the smallest equivalence class: the chance to pick the right record for someone who knows the "
         "quasi-identifiers exactly and knows that the person is in the file.",
         "Lower is better; at most 1/k.",
         "what an intruder learns who knows other columns.",
@@ -131,7 +134,8 @@ RISKS = {
     ),
     "expected_reidentifications": Measure(
         "Expected re-identifications",
-        "The number of records that such an intruder would get right on average, trying them all: one a class.",
+        "The number of records that such an intruder would get right on average, trying them all: one for each "
+        "equivalence class.",
         "Lower is better.",
         "intruders who know values only roughly (they get fewer right) or more columns (they get more).",
         "Templ, Kowarik & Meindl 2015, doi:10.18637/jss.v067.i04",
@@ -150,9 +154,18 @@ RISKS = {
         "for which records it is so; an intruder does not know it either.",
         "Pagliuca & Seri 1999; as in sdcMicro, doi:10.18637/jss.v067.i04",
     ),
+    "kept": Measure(
+        "Columns released unchanged",
+        "Records that are unique on the columns that were not masked, alone and together with the released masked "
+        "ones. k does not protect against those who know such columns.",
+        "Fewer is better.",
+        "whether anybody knows these columns, and whether the record is unique in the population too.",
+        "as unique records",
+    ),
     "confidential": Measure(
-        "Confidential values within a class",
-        "If all records of a class share a confidential value, it is known of each of them, whatever k is.",
+        "Confidential values within an equivalence class",
+        "Attribute disclosure: if all records of a class share a confidential value, it is known for every member, "
+        "whatever k is.",
         "No constant class, many different values, and distributions close to that of the whole table (small t).",
         "what an intruder can infer from relations between columns.",
         "Machanavajjhala et al. 2007, doi:10.1145/1217299.1217302; Li, Li & Venkatasubramanian 2007, "
@@ -165,8 +178,12 @@ def counted(n: int | None, what: str = "", below: int | None = None) -> str:
     """A count with what is counted: "1,080 records"; "fewer than 5 records" where it is hidden."""
     if n is None:
         shown = NONE if below is None else f"fewer than {below}"
-        return f"{shown} {what}s" if what and below is not None else shown
-    return f"{n:,}" + (f" {what}{'' if n == 1 else 's'}" if what else "")
+        return f"{shown} {_plural(what)}" if what and below is not None else shown
+    return f"{n:,}" + (f" {what if n == 1 else _plural(what)}" if what else "")
+
+
+def _plural(what: str) -> str:
+    return f"{what}es" if what.endswith("s") else f"{what}s"
 
 
 def fixed(v: float | None, decimals: int = 2, sign: bool = False) -> str:
@@ -180,19 +197,27 @@ def fixed(v: float | None, decimals: int = 2, sign: bool = False) -> str:
     return shown.replace("-", "−")
 
 
+def in_percent(v: float | None, decimals: int = 1) -> str:
+    """A number that is in percent already, without the sign; neither 0 nor 100 unless it is that."""
+    if v is None or not math.isfinite(v):
+        return NONE
+    for digits in range(decimals, 5):
+        if (shown := fixed(v, digits)) not in (fixed(0.0, digits), fixed(100.0, digits)) or v in (0.0, 100.0):
+            return shown
+    if min(abs(v), abs(v - 100)) < 1e-9:  # a rounding error
+        return fixed(v, decimals)
+    return "above 100" if v > 100 else "above 99.9999" if v > 50 else "below 0.0001"
+
+
 def percent(v: float | None, decimals: int = 1) -> str:
     """A number that is in percent already."""
-    return NONE if v is None or not math.isfinite(v) else f"{fixed(v, decimals)}{SPACE}%"
+    shown = in_percent(v, decimals)
+    return shown if shown == NONE else f"{shown}{SPACE}%"
 
 
 def share(value: float | None, decimals: int = 1) -> str:
-    """A share as percent; small ones by their first digits, so that they are not taken for none."""
-    if value is None or not math.isfinite(value):
-        return NONE
-    v = 100 * value
-    if v and abs(v) < 10.0**-decimals:
-        return f"{v:.1g}{SPACE}%" if abs(v) >= 1e-4 else f"below 0.0001{SPACE}%"
-    return percent(v, decimals)
+    """A share as percent; none is taken for 0 or 100 % that isn't."""
+    return percent(None if value is None else 100 * value, decimals)
 
 
 def plain(v: float | None, digits: int = 4) -> str:

@@ -83,7 +83,7 @@ def verify(
     >>> from coterie.verification import verify
     >>> print(verify(pa.table({"age": [30, 30, 41, 41, 41]}), ["age"], 2))
     The release keeps all that was claimed (5 records read back).
-      ✓ Every record shares its 1 quasi-identifier with at least 1 other: the smallest of 2 classes has 2.
+      ✓ Every record shares its 1 quasi-identifier with at least 1 other: the smallest of 2 equivalence classes has 2.
     """
     return verify_claims(release, claims_of(quasi, k, within, confidential, scenarios, unit), dialect)
 

@@ -165,9 +165,9 @@ def k_anonymity(scenario: str, columns: Sequence[str], quasi: int, k: int, sizes
         known += f" and {_count(len(columns) - quasi, 'stratum column')}"
     if few == 0:
         least = (
-            f"the smallest of {classes:,} classes has {smallest:,}"
+            f"the smallest of {classes:,} equivalence classes has {smallest:,}"
             if classes > 1
-            else f"all {smallest:,} are one class"
+            else f"all {smallest:,} are one equivalence class"
         )
         sentence = f"Every record shares its {known} with at least {_count(smallest - 1, 'other')}: {least}."
     else:
@@ -245,7 +245,7 @@ def constants(scenario: str, column: str, classes: int, few: int, exposed: int) 
     else:
         sentence = (
             f"{few:,} of {_count(classes, 'class')} {'has' if few == 1 else 'have'} one value of '{column}' alone: "
-            f"whoever knows that a person is in such a class knows it ({_count(exposed, 'record')})."
+            f"attribute disclosure, the value is known for every member ({_count(exposed, 'record')})."
         )
     what, sentence = "constant confidential values", _in(scenario, sentence)
     return Check(what, scenario, (column,), None, few, classes, few, exposed, sentence, True, {})

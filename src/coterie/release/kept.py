@@ -1,0 +1,67 @@
+"""Columns that are released unchanged: how many records are unique on them, counted on what is released."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from contextlib import suppress
+from typing import Any
+
+from ..errors import CoterieError, PrivacyWarning
+from ..facts.measures import KeptColumn, KeptRisk
+from ..recipe import Recipe
+from ..verification.uniqueness import uniqueness
+from .promises import released_names
+
+NAMED = 10  # columns in a warning, at most
+
+
+def kept_columns(recipe: Recipe) -> list[str]:
+    """The columns that are released unchanged, but for noise: confidential ones and others."""
+    return [name for name, rule in recipe.columns.items() if rule.role in ("confidential", "other")]
+
+
+def kept_risk(
+    release: Any,
+    recipe: Recipe,
+    details: Mapping[str, Any],
+    dialect: Mapping[str, Any] | None = None,
+    memory: int | None = None,
+) -> KeptRisk | None:
+    """Count the records of a table or a file that are unique on the columns that are released unchanged.
+
+    None where no column is, or one holds values that DuckDB does not compare. `details` say how a text file writes
+    numbers and gaps.
+    """
+    told, kept = released_names(recipe, details), kept_columns(recipe)
+    if not kept:
+        return None
+    own, everything = [told[n] for n in kept], [told[n] for n in (*kept, *recipe.quasi)]
+    with suppress(CoterieError):
+        missing = tuple(details.get("missing") or ())
+        counted = uniqueness(
+            release, own, {"kept": own, "all": everything}, missing=missing, dialect=dialect, memory=memory
+        )
+        columns = (KeptColumn(n, recipe.columns[n].role, *counted.columns[told[n]]) for n in kept)
+        return KeptRisk(counted.records, tuple(columns), counted.unique["kept"], counted.unique["all"])
+    return None
+
+
+def nearly_all_differ(kept: KeptRisk | None) -> str | None:
+    """What is to be said of kept columns in which nearly all values differ; None where there are none."""
+    names = () if kept is None else kept.nearly_all_differ
+    if not names:
+        return None
+    named = ", ".join(f"'{name}'" for name in names[:NAMED])
+    more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
+    they_are, them = ("it is", "it") if len(names) == 1 else ("they are", "them")
+    return (
+        f"Nearly all values of {named}{more} differ, and {they_are} released unchanged: whoever knows a value finds "
+        f"the record, whatever k is. Drop {them} (identifier), mask {them} (quasi), or round {them} before."
+    )
+
+
+def warn_of_kept(kept: KeptRisk | None, stacklevel: int) -> None:
+    """Warn of kept columns in which nearly all values differ."""
+    if (said := nearly_all_differ(kept)) is not None:
+        warnings.warn(said, PrivacyWarning, stacklevel=stacklevel + 1)
