@@ -86,7 +86,7 @@ def test_small_strata(people):
     assert suppressed.data.num_rows == 58
     assert "Alone" not in suppressed.data.column("town").to_pylist()
     assert suppressed.facts.output.suppressed == 2
-    assert any("2 records were left out" in note for note in suppressed.facts.notes)
+    assert any("2 records were suppressed" in note for note in suppressed.facts.notes)
     merged = protect(table, recipe(strata={**within, "small": "merge"}))
     assert merged.data.num_rows == 60
     assert "Alone" not in merged.data.column("town").to_pylist()

@@ -108,9 +108,9 @@ def test_histogram_draws_what_it_is_given():
 
 def test_the_map_shows_every_candidate_and_the_frontier():
     svg = charts.risk_utility(candidates())
-    assert svg.count("k = 3: loss") == svg.count("k = 10: loss") == 3
+    assert svg.count("k = 3: information loss") == svg.count("k = 10: information loss") == 3
     assert "polyline" in svg
-    assert "k = 500: loss" not in svg
+    assert "k = 500: information loss" not in svg
     words = Page(render_compare(candidates())).words
     assert "12 candidates" in words
     assert "3 not possible" in words

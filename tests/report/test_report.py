@@ -218,7 +218,7 @@ def test_one_column_and_two_hundred():
     assert "186 others change less" in page.words
     assert len(html) < 1_500_000
     page = Page(render_public(wide(1)))
-    assert "1 column was masked so" in page.words
+    assert "1 column was microaggregated" in page.words
     assert "more columns" not in page.words
 
 
@@ -251,7 +251,7 @@ def test_constant_values_are_told_and_break_no_promise():
     for render in (render_public, render_internal):
         words = Page(render(facts)).words
         assert "! not promised" in words
-        assert f"In such classes: {constant.offending_records} records" in words
+        assert f"Attribute disclosure, in such classes: {constant.offending_records} records" in words
         assert "✗" not in words
 
 
@@ -269,10 +269,10 @@ def test_terminal_lines():
     lines = {name: (value, words) for name, value, words in terminal(release_facts())}
     assert lines["released"] == (
         "400 records in 9 columns",
-        "2 records left out, 7 values blanked, rows in random order",
+        "2 records suppressed, 7 values set to missing (local suppression), rows in random order",
     )
-    assert lines["loss"][0] == f"{release_facts().measures.loss.loss_percent:.2f}\u00a0%"
-    assert lines["by column"][1] == "least in region, most in town"
+    assert lines["information loss"][0] == f"{release_facts().measures.loss.loss_percent:.2f}\u00a0%"
+    assert lines["by column"][1] == "information loss: least in region, most in town"
     assert lines["check"][0] == "passed"
     assert lines["risk"][0] == "100.0\u00a0% → 20.0\u00a0%"
     assert str(SEED) not in as_text(release_facts())

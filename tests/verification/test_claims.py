@@ -99,7 +99,8 @@ def test_what_was_not_claimed_has_a_mark_of_its_own():
 def test_how_a_verdict_shows_itself():
     table = pa.table({"[red]<b>": [1] * 5 + [2] * 6, "y": [1] * 11, "z": [3] * 11})
     verdict = verify(table, ["[red]<b>", "y", "z"], 5)
-    sentence = "Every record shares its 3 quasi-identifiers with at least 4 others: the smallest of 2 classes has 5."
+    found = "the smallest of 2 equivalence classes has 5."
+    sentence = f"Every record shares its 3 quasi-identifiers with at least 4 others: {found}"
     assert verdict.checks[0].sentence == sentence
     assert str(verdict) == f"The release keeps all that was claimed (11 records read back).\n  ✓ {sentence}"
     assert str(verdict.__rich__()) == str(verdict)

@@ -16,7 +16,7 @@ Grouping = GroupingFacts | PublicGrouping
 RELEASED = {
     "mean": "the mean of its group",
     "rounded mean": "the mean of its group, rounded to a whole number",
-    "median category": "the middle category of its group",
+    "median category": "the median category of its group",
     "mode": "the most frequent category of its group",
     "mean date": "the mean date of its group",
     "medoid": "the value of the record at the middle of its group",
@@ -93,7 +93,7 @@ _EXTREMES = (
 )
 _RARE = (
     "Rare categories fade",
-    "A group shows its most frequent or its middle category. Rare ones become rarer or are gone: do not estimate small "
+    "A group shows its most frequent or its median category. Rare ones become rarer or are gone: do not estimate small "
     "shares from masked columns.",
 )
 _FILLED = (

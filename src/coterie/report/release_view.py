@@ -13,7 +13,7 @@ from ..verification.verdict import Check
 from . import charts, guidance
 from .bins import rounded
 from .guidance import Column, Facts, Grouping
-from .words import MEASURES, NONE, counted, date, fixed, in_percent, percent, plain, series, share
+from .words import MEASURES, NONE, SPACE, counted, date, fixed, in_percent, percent, plain, series, share
 
 SHOWN_COLUMNS = 24  # rows of a table before the rest is folded away
 SHOWN_PICTURES = 12
@@ -61,7 +61,7 @@ def _tiles(facts: Facts) -> list[View]:
     words = "released, none suppressed." if output.suppressed == 0 else words
     return [
         *_class_tiles(facts),
-        _tile("Information loss", loss, "0 %: values unchanged. 100 %: one common value for all."),
+        _tile("Information loss", loss, f"0{SPACE}%: values unchanged. 100{SPACE}%: one common value for all."),
         _tile("Records", counted(output.records), words),
     ]
 
@@ -199,11 +199,11 @@ def _in_order(facts: Facts, some: Iterable[str]) -> list[str]:
 
 
 def _distributions(facts: Facts) -> list[View]:
-    columns = facts.measures.utility.columns
+    columns, loss = facts.measures.utility.columns, facts.measures.loss.columns
     ordered = sorted(_in_order(facts, columns), key=lambda name: isinstance(columns[name], _CATEGORIES))  # side by side
     shown = [(name, columns[name], _picture(name, columns[name], guidance.few(facts))) for name in ordered]
     return [
-        {"name": name, "kind": of.kind or "", "picture": picture, "words": _in_words(of)}
+        {"name": name, "kind": of.kind or "", "picture": picture, "words": _in_words(of, loss[name].mismatch_share)}
         for name, of, picture in shown
         if picture
     ]
@@ -219,16 +219,11 @@ def _picture(name: str, of: Changed, below: int | None) -> str:
     return charts.histogram(name, at_round.edges, at_round.before, at_round.after, of.kind) if at_round else ""
 
 
-def _in_words(of: Changed) -> str:
+def _in_words(of: Changed, changed: float | None) -> str:
     if isinstance(of, _CATEGORIES):
+        parts = [] if changed is None else [f"{share(changed)} of the records changed category"]
         far = of.total_variation
-        return (
-            ""
-            if far is None
-            else f"at least {share(far)} of the records changed category"
-            if far
-            else "the shares are kept"
-        )
+        return "; ".join(parts if far is None else [*parts, f"the shares of all categories differ by {share(far)}"])
     parts = []
     if of.variance_ratio is not None:
         parts.append(f"keeps {share(of.variance_ratio, 0)} of its variance")
