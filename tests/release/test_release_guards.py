@@ -125,7 +125,9 @@ def test_gaps_do_not_hide_a_constant_group():
     )
     release = protect(table, guarded_constant())
     assert release.facts.groupings[0].constant_records == 6
-    assert release.facts.notes[0].startswith("6 records are in groups in which a confidential column has one value at")
+    assert release.facts.notes[0].startswith(
+        "Attribute disclosure: 6 records are in groups in which a confidential column has one value at"
+    )
 
 
 def test_constant_groups_are_counted_as_they_are_released():
@@ -140,7 +142,7 @@ def test_a_record_in_two_constant_groups_counts_once():
     columns = {name: {"role": "quasi", "kind": "numeric"} for name in "ab"}
     columns["c"] = {"role": "confidential", "kind": "numeric"}
     release = protect(table, {"k": 3, "seed": 1, "columns": columns, "scenarios": scenarios})
-    assert release.facts.notes[0].startswith("6 records are in groups")
+    assert release.facts.notes[0].startswith("Attribute disclosure: 6 records are in groups")
 
 
 @pytest.mark.parametrize("kind", [pa.uint8(), pa.decimal128(3, 1)])

@@ -62,19 +62,40 @@ def uniqueness(
             sizes = dict(_ask(relation, sql.sizes([exact[c] for c in some])))
             records = sum(size * number for size, number in sizes.items())
             unique[name] = int(sizes.get(1, 0))
-        alone = {}
-        for column in columns:
-            told = tuple(missing) if kinds[column] in sql.TEXT else ()
-            present = sql.present(Guard(column, "nominal", missing=told), names[column], kinds[column])
-            (found,) = _ask(relation, _values(exact[column], present))
-            alone[column] = ColumnValues(*map(int, found))
+        alone: dict[str, ColumnValues] = {}
+        together = max(1, min(AT_ONCE, CELLS // max(1, records)))
+        for first in range(0, len(columns), together):
+            some = columns[first : first + together]
+            keys = [_key(column, names[column], kinds[column], missing) for column in some]
+            narrow = relation.project(", ".join(sql.ident(names[column]) for column in some))
+            found = {g: ColumnValues(*map(int, counts)) for g, *counts in _ask(narrow, _values(keys))}
+            everything = (1 << len(some)) - 1
+            alone |= {
+                c: found.get(everything ^ 1 << len(some) - 1 - j, ColumnValues(0, 0, 0)) for j, c in enumerate(some)
+            }
         return Uniqueness(records, alone, unique)
 
 
-def _values(exact: str, present: str) -> str:
+AT_ONCE = 16  # columns that one question is about
+CELLS = 4_000_000  # records times such columns: each has a table of its values meanwhile
+
+
+def _key(column: str, name: str, kind: str, missing: Sequence[str]) -> str:
+    """The values of a column, each told from all others; NULL where it is missing."""
+    guard = Guard(column, "nominal", missing=tuple(missing) if kind in sql.TEXT else ())
+    return f"CASE WHEN {sql.present(guard, name, kind)} IS NOT NULL THEN {sql.exact(name, kind)} END"
+
+
+def _values(keys: Sequence[str]) -> str:
+    """Values present, different ones, and those that occur once, by column: its bit is the only one that is not set."""
+    names = [f"k{j}" for j in range(len(keys))]
+    named = ", ".join(f"{key} AS {name}" for key, name in zip(keys, names, strict=True))
+    gone = " AND ".join(f"{name} IS NULL" for name in names)  # of each set, all keys but one are
     return (
-        "SELECT coalesce(sum(n), 0), count(*), count(*) FILTER (n = 1) FROM (SELECT count(*) AS n "
-        f"FROM (SELECT {exact} AS k0, {present} AS v FROM {sql.RELEASE}) WHERE v IS NOT NULL GROUP BY k0)"
+        "SELECT g, sum(n), count(*), count(*) FILTER (n = 1) FROM ("
+        f"SELECT GROUPING({', '.join(names)}) AS g, count(*) AS n, {gone} AS gone "
+        f"FROM (SELECT {named} FROM {sql.RELEASE}) GROUP BY GROUPING SETS ({', '.join(f'({n})' for n in names)})"
+        ") WHERE NOT gone GROUP BY g"
     )
 
 
