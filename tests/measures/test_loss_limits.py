@@ -64,7 +64,7 @@ COLUMNS = {
     "town": {"role": "quasi", "kind": "nominal"},
     "flag": {"role": "quasi", "kind": "boolean"},
     "day": {"role": "quasi", "kind": "datetime"},
-    "w": "identifier",
+    "w": "other",
 }
 
 

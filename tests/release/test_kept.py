@@ -148,7 +148,7 @@ def test_a_dry_run_part_by_part_and_no_kept_column_count_nothing(tmp_path):
     assert release.measures.risk.kept is None
     assert "unchanged  " not in as_text(release.facts)
     nothing = {n: rule if n in ("age", "town") else "identifier" for n, rule in COLUMNS.items()}
-    assert ct.protect(people(), {**RECIPE, "columns": nothing}).measures.risk.kept is None
+    assert ct.protect(people(), {**RECIPE, "unit": "none", "columns": nothing}).measures.risk.kept is None
 
 
 def test_values_with_parts_are_not_counted():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from ..algorithms.registry import METHODS
@@ -68,20 +68,19 @@ def _tiles(facts: Facts) -> list[View]:
 
 def _class_tiles(facts: Facts) -> list[View]:
     """The equivalence classes of the file, as they were counted in it; of groups, two may have the same values."""
-    checks = [] if facts.verdict is None else [c for c in facts.verdict.checks if c.what == "k-anonymity"]
+    every: Sequence[Check | PublicCheck] = () if facts.verdict is None else facts.verdict.checks
+    checks, units = ([c for c in every if c.what == what] for what in ("k-anonymity", "k-anonymity of units"))
     ks = _range([grouping.k for grouping in facts.groupings])
     if not checks:
         groups = _range([grouping.groups for grouping in facts.groupings])
         return [_tile("k", ks, "records at least in a group."), _tile("Groups", groups, "of records were formed.")]
-    smallest = _range([int(c.found or 0) for c in checks])
-    kept = all(c.found is not None and c.wanted is not None and c.found >= c.wanted for c in checks)
-    met = f"records: k = {ks} is {'met' if kept else 'NOT met'}."
+    kept = all(c.found is not None and c.wanted is not None and c.found >= c.wanted for c in (*checks, *units))
+    what = "different units" if units else "records"
+    met = f"{what}: k = {ks} is {'met' if kept else 'NOT met'}."
     several = ", by scenario" if len(checks) > 1 else ""
     return [
-        _tile("Smallest equivalence class", smallest, met),
-        _tile(
-            "Equivalence classes", _range([c.classes for c in checks]), f"records with equal masked values{several}."
-        ),
+        _tile("Smallest equivalence class", _range([int(c.found or 0) for c in units or checks]), met),
+        _tile("Equivalence classes", _range([c.classes for c in checks]), f"of records with equal values{several}."),
     ]
 
 

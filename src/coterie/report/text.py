@@ -37,15 +37,17 @@ def terminal(facts: ReleaseFacts) -> list[Line]:
 
 def _classes(facts: ReleaseFacts) -> list[Line]:
     """The smallest equivalence class of each scenario, as it was counted in the file."""
-    checks = [] if facts.verdict is None else [c for c in facts.verdict.checks if c.what == "k-anonymity"]
+    told = {"k-anonymity": ("smallest class", "record"), "k-anonymity of units": ("fewest units", "unit")}
+    checks = [] if facts.verdict is None else [c for c in facts.verdict.checks if c.what in told]
     if not checks:
         return [("smallest class", f"at least {facts.least_k} records", "equivalence class; not counted in a file")]
     lines = []
     for check in checks:
-        called = "smallest class" if len(checks) == 1 else f"smallest class ({check.scenario})"
+        called, what = told[check.what]
+        called = called if check.scenario == "all" else f"{called} ({check.scenario})"
         met = "met" if check.ok else "NOT met"
         words = f"of {counted(check.classes, 'equivalence class')}; k = {plain(check.wanted)} is {met}"
-        lines.append((called, counted(int(check.found), "record"), words))
+        lines.append((called, counted(int(check.found), what), words))
     return lines
 
 

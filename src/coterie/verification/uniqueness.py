@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from . import sql
 from .claims import Claims, Guard, Scenario
+from .literals import ident
 from .reading import opened, quietly
 
 
@@ -67,7 +68,7 @@ def uniqueness(
         for first in range(0, len(columns), together):
             some = columns[first : first + together]
             keys = [_key(column, names[column], kinds[column], missing) for column in some]
-            narrow = relation.project(", ".join(sql.ident(names[column]) for column in some))
+            narrow = relation.project(", ".join(ident(names[column]) for column in some))
             found = {g: ColumnValues(*map(int, counts)) for g, *counts in _ask(narrow, _values(keys))}
             everything = (1 << len(some)) - 1
             alone |= {
