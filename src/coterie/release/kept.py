@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 
-from ..errors import CoterieError, PrivacyWarning
+from ..errors import CoterieError, PrivacyWarning, printable
 from ..facts.measures import KeptColumn, KeptRisk
 from ..recipe import Recipe
 from ..verification.uniqueness import uniqueness
@@ -52,7 +52,7 @@ def nearly_all_differ(kept: KeptRisk | None) -> str | None:
     names = () if kept is None else kept.nearly_all_differ
     if not names:
         return None
-    named = ", ".join(f"'{name}'" for name in names[:NAMED])
+    named = ", ".join(f"'{printable(name)}'" for name in names[:NAMED])
     more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
     they_are, them = ("it is", "it") if len(names) == 1 else ("they are", "them")
     return (
