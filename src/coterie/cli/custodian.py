@@ -125,7 +125,7 @@ def protect(
         tell(release)
         tell("dry run         nothing was written" if output is None else _handing_out(output))
     if json_:
-        from ..release.printed import with_public
+        from ..release.as_printed import with_public
 
         print(as_json(with_public(release.facts)))
 
