@@ -174,7 +174,11 @@ class Survey:
     def _note_style(self, column: Column, style: Any) -> None:
         """Refuse dates, or yes and no, that other records write in another way."""
         styles = self._styles.setdefault(column.name, set())
-        styles.update(style if column.kind == "boolean" else [style])
+        styles.update([style] if column.kind == "datetime" else style)
+        for sort in ("prefix", "suffix") if column.kind in ("numeric", "integer") else ():
+            if sum(unit.startswith(sort) for unit in styles) > 1:
+                what = f"The numbers of '{column.name}' must have one unit."
+                raise CoterieError(what, f"more than one {sort}", "convert them to one unit first.")
         if column.kind == "boolean" and len(styles) > 2:
             what = f"The column '{column.name}' must hold two values, for yes and no."
             hint = 'true and false, yes and no, 1 and 0; else kind = "nominal".'

@@ -294,6 +294,17 @@ def _check_guard(recipe: Recipe, mistakes: list[Mistake]) -> None:
             )
 
 
+def no_such_columns(named: int, there: int) -> Mistake:
+    """What to say where no column has a name that was given: what a file has in their place may be a record."""
+    what = "The table must have the columns that are named."
+    got = f"none of {named} among its {there} columns"
+    hint = (
+        "does the first line hold the names of the columns? If it is a record, say names in [file] "
+        "(--read header=false --read names=a,b,…)."
+    )
+    return Mistake(("columns",), what, got, hint)
+
+
 def close_to(name: str, names: Sequence[str]) -> str | None:
     """A hint at a name that is nearly the same."""
     close = difflib.get_close_matches(name, list(names), n=1, cutoff=0.5)
