@@ -21,10 +21,10 @@ SUFFIXES = {
     ".xlsx": "excel",
     ".sav": "spss", ".zsav": "spss", ".dta": "stata", ".sas7bdat": "sas7bdat", ".xpt": "xport",
 }  # fmt: skip
-KINDS = tuple(dict.fromkeys(SUFFIXES.values()))
+KINDS = tuple(kind for kind in dict.fromkeys(SUFFIXES.values()) if kind != "excel")  # that are written as well
 NAMES = {
-    "csv": "CSV", "parquet": "Parquet", "arrow": "Arrow", "excel": "Excel", "spss": "SPSS", "stata": "Stata", "sas7bdat": "SAS",
-    "xport": "SAS transport",
+    "csv": "CSV", "parquet": "Parquet", "arrow": "Arrow", "excel": "Excel", "spss": "SPSS", "stata": "Stata",
+    "sas7bdat": "SAS", "xport": "SAS transport",
 }  # fmt: skip
 BATCH = 1 << 16
 

@@ -75,7 +75,9 @@ def _rows(path: Path, sheet: str | None) -> tuple[list[list[Any]], int]:
     check_sheet(path, name)
     found, reason = attempt(_cells, book, name)
     if reason is not None:
-        raise CoterieError(f"'{path.name}' cannot be read as Excel.", reason or None, "save it anew as .xlsx, or as .csv.")
+        raise CoterieError(
+            f"'{path.name}' cannot be read as Excel.", reason or None, "save it anew as .xlsx, or as .csv."
+        )
     cells, start = found
     while cells and not any(value != "" for value in cells[-1]):
         cells.pop()

@@ -56,6 +56,8 @@ def claims_of(recipe: Recipe, details: Mapping[str, Any]) -> Claims:
             decimal=(details.get("decimal") or ".") if rule.kind in ("numeric", "integer") else ".",
             missing=tuple(details.get("missing") or ()),
             format=rule.format,
+            true=tuple(harmless(rule.true or ()) if neutral else rule.true or ()),
+            false=tuple(harmless(rule.false or ()) if neutral else rule.false or ()),
             **_dress(rule.kind, details),
         )
         for name, rule in recipe.columns.items()

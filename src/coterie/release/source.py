@@ -81,7 +81,7 @@ class Source:
         """Whether protecting it in memory stays within the limit, by what the file's size tells."""
         if self.path is None or (kind_of(self.path) not in (*IN_PARTS, "excel") and not self.limited):
             return True
-        return needed(self.path, self.memory) <= self.memory
+        return needed(self.path) <= self.memory
 
     @cached_property
     @boundary
@@ -240,11 +240,12 @@ def rules_of(recipe: Recipe) -> dict[str, ColumnRule]:
     return rules
 
 
-def needed(path: Path, most: int) -> int:
-    """About how many bytes a file takes to be protected in memory; counting may end beyond `most`."""
+def needed(path: Path) -> int:
+    """About how many bytes a file takes to be protected in memory."""
     if kind_of(path) != "parquet":
         check_file(path)
-        size, reason = attempt(unpacked_size, path, most // _TIMES) if is_packed(path) else (path.stat().st_size, None)
+        most = 4 * default_limit() // _TIMES  # what is beyond need not be counted: no machine has so much
+        size, reason = attempt(unpacked_size, path, most) if is_packed(path) else (path.stat().st_size, None)
         if reason is not None:
             raise CoterieError(f"'{path}' cannot be unpacked.", reason or None, "is it damaged?")
         return _TIMES * max(int(size), unpacked_bytes(path) if kind_of(path) == "excel" else 0)

@@ -53,6 +53,8 @@ class Guard:
         What may stand between groups of three digits in numbers that are written as text; a blank stands for any.
     prefix, suffix : tuple of str
         What may stand before or after such a number, such as a currency or a percent sign.
+    true, false : tuple of str
+        The words for yes and no of a boolean column, where they are others than true, yes, 1 and the like.
     """
 
     column: str
@@ -67,11 +69,13 @@ class Guard:
     thousands: str = ""
     prefix: tuple[str, ...] = ()
     suffix: tuple[str, ...] = ()
+    true: tuple[str, ...] = ()
+    false: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if self.kind not in KINDS:
             raise CoterieError(f"The kind of '{self.column}' must be one of {', '.join(KINDS)}.", _shown(self.kind))
-        for name in ("order", "missing", "prefix", "suffix"):
+        for name in ("order", "missing", "prefix", "suffix", "true", "false"):
             object.__setattr__(self, name, self._texts(name))
         if self.l is not None:
             object.__setattr__(self, "l", _whole(self.l, f"l of '{self.column}'", "l = 1 asks for nothing."))
@@ -111,6 +115,9 @@ class Guard:
             raise CoterieError(f"'decimal' of '{self.column}' must be '.' or ','.", _kind_of(self.decimal))
         if self.decimal != "." and self.kind not in ("numeric", "integer"):
             raise CoterieError("Only numbers have a decimal sign.", f"'decimal' of '{self.column}' ({self.kind})")
+        if (self.true or self.false) and (self.kind != "boolean" or not (self.true and self.false)):
+            what = "Words for yes and no go together, and are for a boolean column."
+            raise CoterieError(what, f"'true' or 'false' of '{self.column}' ({self.kind})")
         if not isinstance(self.thousands, str) or len(self.thousands) > 1 or self.thousands == self.decimal:
             what = f"'thousands' of '{self.column}' must be one sign, and not the decimal sign."
             raise CoterieError(what, _kind_of(self.thousands))

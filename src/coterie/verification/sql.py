@@ -59,6 +59,9 @@ def value(guard: Guard, kind: str) -> str:
     """
     if guard.kind == "nominal":
         return "v"
+    if guard.kind == "boolean" and guard.true:
+        yes, no = (", ".join(map(literal, words)) for words in (guard.true, guard.false))
+        return f"CASE WHEN v::VARCHAR IN ({yes}) THEN 'true' WHEN v::VARCHAR IN ({no}) THEN 'false' END"
     if guard.kind == "boolean":
         told = f"CASE WHEN v IN {_YES} THEN 'true' WHEN v IN {_NO} THEN 'false' ELSE v END"
         return told if kind in TEXT else "coalesce(TRY_CAST(v AS BOOLEAN)::VARCHAR, v::VARCHAR)"
@@ -166,7 +169,7 @@ def _named(keys: Sequence[str]) -> tuple[str, str]:
 
 def has_keys(guard: Guard, kind: str) -> bool:
     """Whether the values of a confidential column are told apart by keys of texts."""
-    return kind in TEXT and guard.kind in ("nominal", "boolean")
+    return kind in TEXT and guard.kind in ("nominal", "boolean") and not guard.true  # words are named as they stand
 
 
 def letters(guard: Guard, column: str) -> str:

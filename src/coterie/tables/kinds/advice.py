@@ -57,7 +57,12 @@ def number_like(texts: Any, decimal: str) -> NDArray[np.bool_]:
 
     other = "," if decimal == "." else "."
     found = np.zeros(len(texts), bool)
-    for mark, between in ((decimal, ""), (other, ""), *((decimal, b) for b in _BETWEEN if b != decimal), (other, decimal)):
+    for mark, between in (
+        (decimal, ""),
+        (other, ""),
+        *((decimal, b) for b in _BETWEEN if b != decimal),
+        (other, decimal),
+    ):
         dress = Dress(mark, between, CURRENCIES, (*CURRENCIES, "%"))
         found |= flags_of(pc.fill_null(pc.match_substring_regex(texts, dress.pattern()), False))
     return found
