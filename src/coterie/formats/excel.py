@@ -14,7 +14,7 @@ from typing import Any
 from ..errors import CoterieError
 from . import header as heads
 from . import number_marks
-from .base import Format, Source, attempt, check_columns, check_file, check_options
+from .base import Source, attempt, check_columns, check_file, check_options
 from .csv_text import Dialect
 from .excel_scan import check_sheet
 

@@ -160,10 +160,10 @@ def _related(archive: zipfile.ZipFile, part: str, kind: str, key: str | None = N
 
     def start(tag: str, attributes: list[str]) -> None:
         given = dict(zip(attributes[::2], attributes[1::2], strict=True))
-        if tag.rpartition(":")[2] == "Relationship" and given.get("Type", "").endswith(kind):
-            if key is None or given.get("Id") == key:
-                target = given.get("Target", "")
-                found.append(target.lstrip("/") if target.startswith("/") else str(here.parent / target))
+        fits = tag.rpartition(":")[2] == "Relationship" and given.get("Type", "").endswith(kind)
+        if fits and key in (None, given.get("Id")):
+            target = given.get("Target", "")
+            found.append(target.lstrip("/") if target.startswith("/") else str(here.parent / target))
 
     name = str(here.parent / "_rels" / f"{here.name}.rels") if part else "_rels/.rels"
     _parse(archive, name, start)

@@ -1,4 +1,4 @@
-"""CSV files that are packed: .csv.gz, and .zip with one file in it. They are unpacked while they are read, never to disk.
+"""CSV files that are packed: .csv.gz, and .zip with one file in it. They are unpacked as they are read, never to disk.
 
 What unpacks to far more than a table of records can is refused: a small file can hold gigabytes of one letter.
 """

@@ -90,12 +90,16 @@ def units(array: Any, dress: Dress) -> tuple[str, ...]:
     found = []
     for sort in ("prefix", "suffix"):
         signs = getattr(dress, sort)
-        bare = pc.match_substring_regex(array, dress._replace(**{sort: ()}).pattern())
+        bare = pc.match_substring_regex(array, _with(dress, sort).pattern())
         for sign in signs if len(signs) > 1 else ():
-            with_it = pc.match_substring_regex(array, dress._replace(**{sort: (sign,)}).pattern())
+            with_it = pc.match_substring_regex(array, _with(dress, sort, sign).pattern())
             if pc.any(pc.and_not(with_it, bare)).as_py():
                 found.append(f"{sort} {sign}")
     return tuple(found)
+
+
+def _with(dress: Dress, sort: str, *signs: str) -> Dress:
+    return dress._replace(prefix=signs) if sort == "prefix" else dress._replace(suffix=signs)
 
 
 def literal(text: str) -> str:
