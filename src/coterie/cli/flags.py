@@ -30,7 +30,10 @@ File = Annotated[
 ]
 Read = Annotated[
     Optional[list[str]],  # noqa: UP045
-    typer.Option("--read", help="How the file is read: NAME=VALUE, such as encoding=cp1252, missing=NA, thousands=,; repeatable."),
+    typer.Option(
+        "--read",
+        help="How the file is read: NAME=VALUE, such as encoding=cp1252, missing=NA or thousands=, and repeatable.",
+    ),
 ]
 RecipeFile = Annotated[
     Optional[Path],  # noqa: UP045

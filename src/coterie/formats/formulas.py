@@ -23,8 +23,8 @@ _DATE = r"\A[+-]\d{4,6}-\d{2}-\d{2}\z"  # a year with a sign
 def formulas(table: Any) -> dict[str, int]:
     """How many texts of each column a spreadsheet may run as a formula; the column's own name counts as one.
 
-    Signed numbers (with either decimal mark, thousands, a currency, a percent sign) and dates are none. Telephone numbers such as +49 … are: a spreadsheet
-    calculates with them.
+    Signed numbers (with either decimal mark, thousands, a currency, a percent sign) and dates are none. Telephone
+    numbers such as +49 … are: a spreadsheet calculates with them.
 
     Parameters
     ----------

@@ -141,6 +141,7 @@ def source_and_recipe(
     roles = _roles(choices, called)
     source = open_source(table, choices.read, memory=memory)
     if looking:
+        _check_some(roles, looks(source))
         roles = dict.fromkeys(looks(source), "other") | roles
     sections = {"missing": choices.missing, "strata": choices.strata, "weights": choices.weights, "unit": choices.unit}
     if choices.formulas is not None:
@@ -167,6 +168,12 @@ def _roles(choices: Choices, called: Callable[[str], str]) -> dict[str, str]:
     return dict.fromkeys(choices.within, "quasi") | unit | {name: _ROLES[option] for name, option in where.items()}
 
 
+def _check_some(roles: Mapping[str, str], seen: Mapping[str, Look]) -> None:
+    """Refuse names of which no column has one, before any name of the table is told: it may be a record's value."""
+    if not any(name in seen for name in roles):
+        raise RecipeError([no_such_columns(len(roles), len(seen))], "the columns")
+
+
 def recipe_from_roles(
     source: Source,
     roles: Mapping[str, str],
@@ -181,14 +188,13 @@ def recipe_from_roles(
     `sections` are those of a recipe, such as missing="own-value"; None leaves one out.
     """
     seen = looks(source)
+    _check_some(roles, seen)
     mistakes = [
         Mistake(("columns", name), "The table must have this column.", "no such column", close_to(name, list(seen)))
         for name in roles
         if name not in seen
     ]
     unnamed = [name for name in seen if name not in roles]
-    if roles and not any(name in seen for name in roles):
-        raise RecipeError([no_such_columns(len(roles), len(seen))], "the columns")
     if unnamed:
         lists = ", ".join(called(option) for option in _ROLES)
         listed = ", ".join(f"'{name}'" for name in unnamed[:_LISTED])
