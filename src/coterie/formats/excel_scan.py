@@ -14,6 +14,7 @@ from xml.parsers import expat
 
 from ..errors import CoterieError
 from .base import attempt
+from .excel_glance import glance, longest, number_of
 
 MOST_BYTES = 2 << 30  # of XML
 MOST_CELLS = 30_000_000  # that the reader makes room for
@@ -59,7 +60,7 @@ class Scan:
     def _open_cell(self, attributes: dict[str, str]) -> None:
         place = attributes.get("r", "")
         letters = place.rstrip("0123456789")
-        self._column = _number_of(letters) if letters else self._column + 1
+        self._column = number_of(letters) if letters else self._column + 1
         self._type, self._formula, self._value = attributes.get("t", ""), False, ""
 
     def data(self, text: str) -> None:
@@ -135,8 +136,15 @@ def _scanned(path: Path, sheet: str) -> Scan:
         if sum(info.file_size for info in archive.infolist()) > MOST_BYTES:
             raise CoterieError("The Excel file is too large to be read.", f"'{path.name}'", _SAVE)
         book = _related(archive, "", "/officeDocument")[0]
-        scan = Scan(_lengths(archive, book))
-        _parse(archive, _part_of(archive, book, sheet), scan.start, scan.end, scan.data)
+        part, texts = _part_of(archive, book, sheet), _related(archive, book, "/sharedStrings")
+        seen = glance(archive, part)
+        bound = 0 if seen is None or not seen.shared else seen.shared * longest(archive, texts[0])
+        if seen is not None and bound <= MOST_TEXT:
+            scan = Scan([])
+            scan.rows, scan.columns = seen.rows, seen.columns
+            return scan
+        scan = Scan(_lengths(archive, texts))
+        _parse(archive, part, scan.start, scan.end, scan.data)
     return scan
 
 
@@ -170,9 +178,8 @@ def _related(archive: zipfile.ZipFile, part: str, kind: str, key: str | None = N
     return found
 
 
-def _lengths(archive: zipfile.ZipFile, book: str) -> list[int]:
+def _lengths(archive: zipfile.ZipFile, parts: list[str]) -> list[int]:
     """How long the texts are that cells share."""
-    parts = _related(archive, book, "/sharedStrings")
     lengths: list[int] = []
     inside = [False]
 
@@ -205,13 +212,6 @@ def _parse(archive: zipfile.ZipFile, part: str, start: Any, end: Any = None, dat
 
 def _refuse(*_: Any) -> None:
     raise _StopError
-
-
-def _number_of(letters: str) -> int:
-    number = 0
-    for letter in letters:
-        number = 26 * number + ord(letter) - 64
-    return number
 
 
 def _in_rows(rows: list[int]) -> str:
