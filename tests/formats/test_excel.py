@@ -135,6 +135,9 @@ GOOD = [["a", "b"], [1, 2], [3, 4]]
     [
         ([["a", "b"], [1, Wrong()], [Wrong("#DIV/0!"), 3]], {}, "2 that show an error, in rows 2, 3.*empty them"),
         ([["a", "b"], [1, Formula("A2*2")]], {}, "1 without one, in rows 2.*save it"),
+        (GOOD, {"after": "<row r='4'><c r='A4' t='e'><v>#N/A</v></c></row>"}, "1 that show an error, in rows 4"),
+        (GOOD, {"after": '<row r="4"><c r="A4" t\n=\n"e"><v>#N/A</v></c></row>'}, "1 that show an error, in rows 4"),
+        (GOOD, {"after": '<row r="4"><c t="&#101;" r="A4"><v>#N/A</v></c></row>'}, "1 that show an error, in rows 4"),
         (GOOD, {"merged": ["A2:A3"]}, "1 merged, in rows 2 to 3.*undo the merging"),
         ([["a", "b"], [1, 2], [None, None], [3, 4]], {}, "no empty rows. Got: 1: row 3.*sheet of its own"),
         ([["Title"], ["a", "b"], [1, 2]], {}, "empty name for column 2 of 2.*title stands above"),

@@ -108,3 +108,8 @@ def test_errors_about_columns_say_how_many_where_no_name_fits(run, tmp_path):
 def test_a_header_that_comes_twice_is_noticed(tmp_path):
     refused(read, saved(tmp_path, b"a,b\n1,2\na,b\n3,4\n"), match="2 of 2 columns that comes again")
     assert columns_of(tmp_path, b"a,b\n1,2\na,b\n", header=True)["a"] == ["1", "a"]
+
+
+def test_a_name_among_values_is_one_where_another_stands_above_numbers(tmp_path):
+    assert columns_of(tmp_path, b"type,size\ntype,1\nother,2\n")["type"] == ["type", "other"]
+    refused(read, saved(tmp_path, b"m,NA\nm,1\nf,2\n"), match="column 1 that comes again")  # a record with a gap

@@ -13,7 +13,7 @@ from typing import NamedTuple
 _BLOCK = 1 << 22
 _CELL = re.compile(rb'<c r="([A-Z]{1,3})([1-9][0-9]{0,6})"')
 # quotes or blanks that an attribute may have elsewhere, markup that is no tag, prefixes, other encodings
-_UNUSUAL = (b"='", b" =", b"= ", b"\t", b"<!", b":c ", b":c>", b"<c>", b"\0", b"&#")
+_UNUSUAL = (b"='", b" =", b"= ", b"\n=", b"=\n", b"\r", b"\t", b"<!", b":c ", b":c>", b"<c>", b"\0", b"&#")
 _SPECIAL = (b't="e"', b"<f>", b"<f ", b"<f/", b"<mergeCell")
 
 

@@ -12,12 +12,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ..errors import CoterieError
+from ..tables.dress import GAPS
 
 ROW = "row"  # the column that R writes without a name: the names of the rows
 # One number, or several with spaces between them, as in a file without a delimiter that is known here.
 _NUMBERS = re.compile(r"\s*[+-]?(\d+([.,]\d*)?|[.,]\d+)([eE][+-]?\d+)?(\s+[+-]?[\d.,]+([eE][+-]?\d+)?)*\s*")
 # Numbers with a currency, a percent sign or thousands, dates and times: no names of columns either
 _VALUES = re.compile(r"\s*[+-]?\W{0,3}\s*\d[\d.,:/ '’T-]*\W{0,3}\s*")
+_NUMBER = r"\A\s*[+-]?(\d+([.,]\d*)?|[.,]\d+)([eE][+-]?\d+)?\s*\z"
 _HOW = "if it holds names, say header = true (--read header=true)"
 _ELSE = 'if it is a record, say header = false and names = ["…", …] (--read header=false --read names=…).'
 
@@ -46,7 +48,7 @@ def names_of(first: Sequence[str], given: Mapping[str, Any]) -> tuple[bool, list
     if header is None and any(is_number(name) for name in first):
         got = "a number among them, as if it were the first record"
         hint = "add a line with names; if these are the names, say header = true (--read header=true)."
-        raise CoterieError("The first line of a CSV file must hold the column names.", got, hint)
+        raise CoterieError("The first line must hold the column names.", got, hint)
     return True, with_row(first)
 
 
@@ -74,11 +76,22 @@ def is_number(name: str) -> bool:
     return _NUMBERS.fullmatch(name) is not None
 
 
+def _stands_above_numbers(table: Any) -> bool:
+    """Whether a text of the first line has nothing but numbers below it: then it holds names."""
+    import pyarrow.compute as pc
+
+    for name, column in zip(table.column_names, table.columns, strict=True):
+        numbers = pc.all(pc.match_substring_regex(column, _NUMBER)).as_py() and column.null_count < len(column)
+        if numbers and name.strip().lower() not in GAPS and any(map(str.isalpha, name)):
+            return True
+    return False
+
+
 def check_not_a_record(table: Any, given: Mapping[str, Any]) -> None:
     """Refuse a first line whose texts come again below it: names don't, and categories do."""
     import pyarrow.compute as pc
 
-    if "header" in given or "names" in given:
+    if "header" in given or "names" in given or _stands_above_numbers(table):
         return
     again = [
         j for j, (name, column) in enumerate(zip(table.column_names, table.columns, strict=True), 1)
@@ -87,4 +100,4 @@ def check_not_a_record(table: Any, given: Mapping[str, Any]) -> None:
     if again:
         which = f"column {again[0]}" if len(again) == 1 else f"{len(again)} of {table.num_columns} columns"
         got = f"a text in {which} that comes again further down, as in a file without names"
-        raise CoterieError("The first line of a CSV file must hold the column names.", got, f"{_HOW}; {_ELSE}")
+        raise CoterieError("The first line must hold the column names.", got, f"{_HOW}; {_ELSE}")

@@ -12,6 +12,12 @@ from typing import Any, NamedTuple
 _BLANKS = r"[\s\x{a0}\x{2009}\x{200a}\x{202f}]*"
 _SPACES = r"[ \x{a0}\x{2009}\x{202f}]"  # a blank between thousands is often one that does not break
 
+# texts that often mean missing, in lower case
+GAPS = (
+    "na", "n/a", "n.a.", "#n/a", "nan", "null", "none", "nil", ".", "..", "-", "--", "?", "unknown", "missing", "k.a.",
+    "k. a.", "keine angabe", "unbekannt", "fehlt", "inconnu", "desconocido", "not available", "no answer", "refused",
+)  # fmt: skip
+
 
 class Dress(NamedTuple):
     """How numbers are written in a file of texts.

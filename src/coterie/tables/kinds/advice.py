@@ -8,15 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..arrow import flags_of
-from ..dress import Dress, literal
+from ..dress import GAPS, Dress, literal
 
 CURRENCIES = (
     "$", "€", "£", "¥", "₹", "US$", "USD", "EUR", "GBP", "CHF", "JPY", "Fr.", "kr", "kr.", "SEK", "NOK", "DKK", "PLN",
     "zł", "Kč", "CZK", "Ft", "HUF", "R$", "BRL", "A$", "C$", "CAD", "AUD", "NZD", "CNY", "INR", "Rs", "Rs.", "₽", "₺",
-)  # fmt: skip
-GAPS = (
-    "na", "n/a", "n.a.", "#n/a", "nan", "null", "none", "nil", ".", "..", "-", "--", "?", "unknown", "missing", "k.a.",
-    "k. a.", "keine angabe", "unbekannt", "fehlt", "inconnu", "desconocido", "not available", "no answer", "refused",
 )  # fmt: skip
 _BETWEEN = (",", ".", " ", "'", "’")
 

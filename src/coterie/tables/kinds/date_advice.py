@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
-from .advice import GAPS
+from ..dress import GAPS
 
 FORMATS = (
     "%Y-%m-%d", "%d.%m.%Y", "%d.%m.%y", "%Y%m%d", "%d/%m/%Y", "%m/%d/%Y", "%d/%m/%y", "%m/%d/%y", "%Y/%m/%d",
