@@ -14,12 +14,12 @@ from numpy.typing import NDArray
 
 from ..errors import CoterieError
 from ..tables.arrow import as_array, flags_of, is_text
-from ..tables.dress import undressed
+from ..tables.dress import GAPS, undressed
 from ..tables.kinds import UnfitError
 from ..tables.kinds.advice import advice_on_numbers, number_like, option
 from .source import Source
 
-_MOST = 0.5  # of the values that are there: if half of them are numbers, the others may be wrong
+_MOST = 0.5  # of the values that don't look like gaps: if half of them are numbers, the others may be wrong
 _SHOWN = 5
 
 
@@ -43,7 +43,7 @@ class _Counts:
     """What the values of a column look like."""
 
     def __init__(self) -> None:
-        self.there = self.numbers = self.others = self.short = self.grouped = 0
+        self.there = self.numbers = self.others = self.gaps = self.short = self.grouped = 0
         self.rows: list[int] = []  # the first that are no numbers
         self.texts: Any = None  # the different texts that are none, some of them
 
@@ -60,6 +60,7 @@ class _Counts:
         self.there += int(there.sum())
         self.numbers += int((number | (other & number_like(text, decimal))).sum())
         self.others += int(other.sum())
+        self.gaps += int(flags_of(pc.is_in(pc.utf8_lower(text), value_set=pa.array(GAPS, text.type))).sum())
         self.short += int(_fits(text, r"\A[1-9]\d{0,2}\z").sum())
         self.grouped += int(_fits(text, rf"\A[1-9]\d{{0,2}}{mark}\d{{3}}\z").sum())
         rows = np.flatnonzero(other)
@@ -97,7 +98,7 @@ def _pieces(source: Source, names: Sequence[str]) -> Iterator[tuple[int, str, An
 
 def _stray(source: Source, name: str, seen: _Counts) -> CoterieError | None:
     """A column of numbers, but for some values."""
-    if not seen.others or seen.numbers <= _MOST * seen.there:
+    if not seen.others or seen.numbers <= _MOST * (seen.there - seen.gaps):
         return None
     what = f"The kind of '{name}' must be clear: most of its values are numbers, or nearly so."
     hint = advice_on_numbers(name, seen.texts, source.decimal)
