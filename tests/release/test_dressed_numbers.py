@@ -240,3 +240,42 @@ def test_researchers_files(run, tmp_path):
     code, _, err = run("microaggregate", path, "-k", "3", *read, "-o", tmp_path / "out.csv")
     assert code == 0, err
     assert sum(float(row["a"]) for row in rows_of(tmp_path / "out.csv")) == sum(1000 + i for i in range(9))
+
+
+@pytest.mark.parametrize("engine", ["memory", "duckdb"])
+def test_together_with_weights_noise_missing_values_and_scenarios(tmp_path, engine):
+    columns = table()
+    columns["share"][3] = columns["share"][9] = columns["share"][20] = "NA"
+    columns["note"] = [f"${1 + i % 4},000" for i in range(N)]
+    columns["debt"] = ["$1,200.50"] * (N - 6) + ["-$300"] * 6
+    recipe = {
+        **RECIPE,
+        "columns": {
+            **RECIPE["columns"],
+            "debt": {"role": "confidential", "kind": "numeric", "noise": 0.5},
+            "note": "identifier",
+        },
+        "weights": "note",
+        "missing": {"policy": "own-value"},
+        "scenarios": {"a": {"quasi": ["age", "income"], "k": 3}, "b": {"quasi": ["share"], "k": 3}},
+        "file": {**RECIPE["file"], "missing": ["", "NA"]},
+    }
+    path = saved(tmp_path / "d.csv", columns)
+    ct.protect(path, recipe, engine=engine, memory="1GB").save(tmp_path / "out")
+    assert ct.verify(tmp_path / "out").ok
+    assert ct.replay(tmp_path / "out", path).same
+    rows = rows_of(tmp_path / "out" / "data.csv")
+    assert sum(row["share"] == "" for row in rows) == 3
+    assert all(float(row["income"]) > 0 for row in rows)
+
+
+@pytest.mark.parametrize("engine", ["memory", "duckdb"])
+def test_strata_of_dressed_numbers(tmp_path, engine):
+    columns = {**table(), "note": [f"${1 + i % 2},000" for i in range(N)]}
+    roles = {**RECIPE["columns"], "note": {"role": "quasi", "kind": "integer"}, "debt": "other"}
+    path = saved(tmp_path / "d.csv", columns)
+    recipe = {**RECIPE, "columns": roles, "strata": ["note"]}
+    ct.protect(path, recipe, engine=engine, memory="1GB").save(tmp_path / "out")
+    assert ct.verify(tmp_path / "out").ok
+    rows = rows_of(tmp_path / "out" / "data.csv")
+    assert sorted({plain(row["note"]) for row in rows}) == [1000, 2000]

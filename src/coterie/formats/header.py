@@ -20,6 +20,7 @@ _NUMBERS = re.compile(r"\s*[+-]?(\d+([.,]\d*)?|[.,]\d+)([eE][+-]?\d+)?(\s+[+-]?[
 # Numbers with a currency, a percent sign or thousands, dates and times: no names of columns either
 _VALUES = re.compile(r"\s*[+-]?\W{0,3}\s*\d[\d.,:/ '’T-]*\W{0,3}\s*")
 _NUMBER = r"\A\s*[+-]?(\d+([.,]\d*)?|[.,]\d+)([eE][+-]?\d+)?\s*\z"
+_SOME = 1000
 _HOW = "if it holds names, say header = true (--read header=true)"
 _ELSE = 'if it is a record, say header = false and names = ["…", …] (--read header=false --read names=…).'
 
@@ -81,7 +82,10 @@ def _stands_above_numbers(table: Any) -> bool:
     import pyarrow.compute as pc
 
     for name, column in zip(table.column_names, table.columns, strict=True):
-        numbers = pc.all(pc.match_substring_regex(column, _NUMBER)).as_py() and column.null_count < len(column)
+        if column.null_count == len(column):
+            continue
+        parts = (column.slice(0, _SOME), column)  # most columns of texts are known for such at once
+        numbers = all(pc.all(pc.match_substring_regex(part, _NUMBER)).as_py() for part in parts)
         if numbers and name.strip().lower() not in GAPS and any(map(str.isalpha, name)):
             return True
     return False

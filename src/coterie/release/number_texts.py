@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import CoterieError
-from ..tables.arrow import as_array, flags_of, is_text
-from ..tables.dress import GAPS, undressed
+from ..tables.arrow import as_array, flags_of, floats_of, is_text
+from ..tables.dress import GAPS, Dress, undressed
 from ..tables.kinds import UnfitError
 from ..tables.kinds.advice import advice_on_numbers, number_like, option
 from .source import Source
@@ -47,26 +47,29 @@ class _Counts:
         self.rows: list[int] = []  # the first that are no numbers
         self.texts: Any = None  # the different texts that are none, some of them
 
-    def add(self, raw: Any, array: Any, start: int, decimal: str) -> None:
-        """Take in more values: as they stand in the file, and without what is taken off."""
+    def add(self, array: Any, start: int, dress: Dress) -> None:
+        """Take in more values. Each different text is looked at once."""
         import pyarrow as pa
         import pyarrow.compute as pc
 
-        text = pc.utf8_trim_whitespace(array)
-        there = ~flags_of(pc.is_null(text))
-        whole, mark = _fits(text, r"\A\d+\z"), "[.]" if decimal == "." else ","
+        encoded = array.dictionary_encode()
+        texts, decimal = encoded.dictionary, dress.decimal
+        text = pc.utf8_trim_whitespace(undressed(texts, dress))
+        codes = np.nan_to_num(floats_of(encoded.indices), nan=-1).astype(np.int64)
+        count = np.bincount(codes[codes >= 0], minlength=len(texts))
+        mark = "[.]" if decimal == "." else ","
         number = _fits(text, rf"\A[+-]?((0|[1-9]\d*)({mark}\d*)?|{mark}\d+)([eE][+-]?\d+)?\z")
-        other = there & ~number & ~whole  # 007 is a code, and asked about by nobody
-        self.there += int(there.sum())
-        self.numbers += int((number | (other & number_like(text, decimal))).sum())
-        self.others += int(other.sum())
-        self.gaps += int(flags_of(pc.is_in(pc.utf8_lower(text), value_set=pa.array(GAPS, text.type))).sum())
-        self.short += int(_fits(text, r"\A[1-9]\d{0,2}\z").sum())
-        self.grouped += int(_fits(text, rf"\A[1-9]\d{{0,2}}{mark}\d{{3}}\z").sum())
-        rows = np.flatnonzero(other)
+        other = ~number & ~_fits(text, r"\A\d+\z")  # 007 is a code, and asked about by nobody
+        self.there += int(count.sum())
+        self.numbers += int(count[number | (other & number_like(text, decimal))].sum())
+        self.others += int(count[other].sum())
+        self.gaps += int(count[flags_of(pc.is_in(pc.utf8_lower(text), value_set=pa.array(GAPS, text.type)))].sum())
+        self.short += int(count[_fits(text, r"\A[1-9]\d{0,2}\z")].sum())
+        self.grouped += int(count[_fits(text, rf"\A[1-9]\d{{0,2}}{mark}\d{{3}}\z")].sum())
+        rows = np.flatnonzero(np.append(other, False)[codes])
         self.rows += (rows[: _SHOWN - len(self.rows)] + start).tolist()
-        texts = raw.take(pa.array(rows.tolist(), pa.int64())).unique()
-        self.texts = texts if self.texts is None else pa.concat_arrays([self.texts, texts]).unique()
+        strange = texts.take(pa.array(np.flatnonzero(other).tolist(), pa.int64()))
+        self.texts = strange if self.texts is None else pa.concat_arrays([self.texts, strange]).unique()
 
 
 def _fits(text: Any, pattern: str) -> NDArray[np.bool_]:
@@ -79,7 +82,7 @@ def _counted(source: Source, names: Sequence[str]) -> dict[str, _Counts]:
     counts = {name: _Counts() for name in names}
     for start, name, array in _pieces(source, names):
         if is_text(array.type):
-            counts[name].add(array, undressed(array, source.dress), start, source.decimal)
+            counts[name].add(array, start, source.dress)
     return counts
 
 
