@@ -100,7 +100,7 @@ def test_a_german_file(run, tmp_path):
     columns = table(between=".", mark=",", before="", after="%")
     columns["income"] = [text + " €" for text in columns["income"]]
     path = saved(tmp_path / "de.csv", columns, delimiter=";")
-    roles = ("--quasi", "age,income,share", "--drop", "note,debt", "-k", "3")
+    roles = ("--quasi", "age,income,share", "--keep", "note,debt", "-k", "3")
     read = ("--read", "thousands=.", "--read", "suffix=€", "--read", "suffix=%")
     code, _, err = run("protect", path, *roles, *read, "-o", tmp_path / "out")
     assert code == 0, err
