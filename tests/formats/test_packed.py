@@ -68,20 +68,21 @@ def test_lines_of_a_packed_file_are_told(tmp_path):
         ct.protect(path, RECIPE)
 
 
-@pytest.mark.parametrize(
-    ("name", "data", "match"),
-    [
-        ("a.zip", zipped(("a.csv", b"x,y\n1,2\n"), ("b.csv", b"x\n")), "exactly one file. Got: 2 .*unpack"),
-        ("a.zip", zipped(), "exactly one file. Got: 0"),
-        ("a.zip", zipped(("a.xlsx", b"x")), "must be one of text.*unpack it first"),
-        ("a.zip", b"PK" + SECRET.encode(), "cannot be read as a zip file"),
-        ("a.csv.gz", b"\x1f\x8b" + SECRET.encode(), "cannot be (read|unpacked).*damaged"),
-        ("a.csv.gz", gzip.compress(TEXT.encode())[:-20], "cannot be (read|unpacked).*damaged"),
-        ("a.gz", gzip.compress(b"x"), "data.csv.gz"),
-        ("a.csv.gz", gzip.compress(b""), "must not be empty"),
-    ],
-)
-def test_packed_files_that_are_refused(tmp_path, name, data, match):
+REFUSED = {
+    "two files": ("a.zip", zipped(("a.csv", b"x,y\n1,2\n"), ("b.csv", b"x\n")), "exactly one file. Got: 2 .*unpack"),
+    "no file": ("a.zip", zipped(), "exactly one file. Got: 0"),
+    "no text": ("a.zip", zipped(("a.xlsx", b"x")), "must be one of text.*unpack it first"),
+    "no zip": ("a.zip", b"PK" + SECRET.encode(), "cannot be read as a zip file"),
+    "no gzip": ("a.csv.gz", b"\x1f\x8b" + SECRET.encode(), "cannot be (read|unpacked).*damaged"),
+    "half of a gzip": ("a.csv.gz", gzip.compress(TEXT.encode())[:-20], "cannot be (read|unpacked).*damaged"),
+    "no name": ("a.gz", gzip.compress(b"x"), "data.csv.gz"),
+    "nothing": ("a.csv.gz", gzip.compress(b""), "must not be empty"),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_packed_files_that_are_refused(tmp_path, case):
+    name, data, match = REFUSED[case]
     path = saved(tmp_path, data, name)
     refused(read, path, match=match)
     refused(ct.draft_recipe, path, match=match)
