@@ -97,6 +97,7 @@ def test_errors_about_columns_say_how_many_where_no_name_fits(run, tmp_path):
         ("assess", path, "--quasi", "town"),
         ("compare", path, "--quasi", "town"),
         ("microaggregate", path, "--columns", "town", "-k", "3", "-o", tmp_path / "out.csv"),
+        ("microaggregate", path, "-k", "3", "-o", tmp_path / "out.csv"),
     ):
         code, out, err = run(*command)
         assert code == 2, command

@@ -77,9 +77,12 @@ _DIALECT = ("delimiter", "quote", "encoding", "header")  # without these, nobody
 _DETAILS: dict[str, Callable[[Any], bool]] = {
     **{name: lambda v: isinstance(v, str) and len(v) == 1 for name in ("delimiter", "decimal")},
     **{name: lambda v: isinstance(v, str) and v != "" for name in ("encoding", "compression")},
-    "quote": lambda v: isinstance(v, str) and len(v) < 2,
+    **{name: lambda v: isinstance(v, str) and len(v) < 2 for name in ("quote", "thousands")},
     **{name: lambda v: isinstance(v, bool) for name in ("header", "bom", "final_newline", "quoted")},
-    **{name: lambda v: isinstance(v, list) and all(isinstance(t, str) for t in v) for name in ("missing", "kept")},
+    **{
+        name: lambda v: isinstance(v, list) and all(isinstance(t, str) for t in v)
+        for name in ("missing", "kept", "prefix", "suffix")
+    },
     "newline": lambda v: v in ("\n", "\r\n", "\r"),
     "variables": lambda v: isinstance(v, dict) and all(isinstance(what, dict) for what in v.values()),
 }

@@ -10,7 +10,7 @@ from .. import formats
 from ..errors import CoterieError
 from ..formats.atomic import atomically, check_writable
 from ..formats.base import attempt
-from ..tables.arrow import arrow_table
+from ..tables.arrow import arrow_table, is_text
 from ..tables.dress import dress_of, undressed
 from .result import Result
 
@@ -47,6 +47,10 @@ def read(path: Path, columns: Sequence[str] | None = None, options: Mapping[str,
         dress = dress_of(source.format.details)
         for j, name in enumerate(wanted):
             table = table.set_column(j, name, _numbers(undressed(table.column(j), dress), dress.decimal))
+        if all(is_text(column.type) for column in table.columns):  # what stands in place of names may be a record
+            got = f"{len(wanted)} columns, none of numbers"
+            hint = "does its first line hold the names? See also --read decimal=, and --read thousands=,"
+            raise CoterieError("All columns must be numeric.", got, hint)
     return NumericFile(table, [n for n in names if n not in wanted], source.format)
 
 
