@@ -125,7 +125,7 @@ ALLOWED = {
     "facts": {"facts", "errors", "verification.verdict"},
     "progress": set(),
     "tables": {"tables", "errors"},
-    "formats": {"formats", "errors", "tables.arrow"},
+    "formats": {"formats", "errors", "tables.arrow", "tables.dress"},
     "microaggregation": {
         "microaggregation",
         "algorithms",

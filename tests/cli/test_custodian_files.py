@@ -124,7 +124,7 @@ REFUSED = {
     "a NUL": ("a,b\n1,\0\n", 2, "NUL byte in line 2"),
     "fields too many": ("a,b\n1,2,3\n", 2, "3 fields in line 2"),
     "a quote that stays open": ('a,b\n1,"2\n', 2, "never closed"),
-    "bytes that are no UTF-8": (b"a,b\n1,\xfc\n", 2, "say encoding"),
+    "bytes that are no UTF-8": (b"a,b\n1,\xfc\n", 2, "--read encoding=cp1252"),
     "one record": ("a,b\n1,2\n", 3, "at least k = 2 records"),
     "a formula": ("a,b\n1,=1\n2,=2\n3,x\n", 3, "2 in 'b'"),
     "a gap": ("a,b\n1,x\n,x\n3,x\n", 3, "1 in 'a'"),

@@ -22,6 +22,12 @@ def test_formulas_are_counted_and_neutralized():
     assert neutralize(safe).equals(safe)
 
 
+def test_signed_numbers_in_a_dress_are_no_formulas_and_cells_are():
+    fine = ["-$5", "-1,234.50", "-5 %", "+1.234,50 €", "-1'000", "-5%"]
+    bad = ["-ABC123", "-A1", "-5%+A1", "+49 301 234", "-$A$1", "-$5-$4"]
+    assert formulas(pa.table({"fine": fine, "bad": bad})) == {"bad": 6}
+
+
 def test_formulas_in_categories():
     ordered = pa.DictionaryArray.from_arrays([1, 0, 2, None], ["=b", "a", "'=b"], ordered=True)
     table = pa.table({"k": pa.chunked_array([ordered, ordered])})

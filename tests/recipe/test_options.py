@@ -27,6 +27,7 @@ def table(n=48):
             "illness": [["flu", "none", "gout"][i] for i in np.minimum(rng.integers(0, 9, n), 2)],
             "cost": np.where(np.arange(n) % 7 == 0, rng.normal(size=n).round(1), 1.0),
             "weight": rng.uniform(1, 9, n),
+            "member": [["ja", "nein"][i % 2] for i in range(n)],
         }
     )
 
@@ -42,6 +43,7 @@ def doc(columns=None, **more):
 
 
 LEVEL, TOWN = {"role": "quasi", "kind": "ordinal"}, {"role": "quasi", "kind": "nominal"}
+MEMBER = {"role": "quasi", "kind": "boolean"}
 DAY, GAP = {"role": "quasi", "kind": "datetime"}, {"role": "quasi", "kind": "numeric"}
 STRATA = {"within": ["town"], "small": "merge"}
 TWO = {"a": {"quasi": ["age"], "k": 3}, "b": {"quasi": ["income"], "k": 3}}
@@ -60,6 +62,14 @@ CASES = {
     ),
     "columns.decimals": (doc(), doc({"income": {**INCOME, "decimals": 1}})),
     "columns.format": (doc({"day": {**DAY, "format": "%d.%m.%Y"}}), doc({"day": {**DAY, "format": "%m.%d.%Y"}})),
+    "columns.true": (
+        doc({"member": {**MEMBER, "true": ["ja"], "false": ["nein"]}}),
+        doc({"member": {**MEMBER, "true": ["JA", "ja"], "false": ["nein"]}}),
+    ),
+    "columns.false": (
+        doc({"member": {**MEMBER, "true": ["ja"], "false": ["nein"]}}),
+        doc({"member": {**MEMBER, "true": ["ja"], "false": ["NEIN", "nein"]}}),
+    ),
     "columns.l": (doc({"illness": ILL}), doc({"illness": {**ILL, "l": 2}})),
     "columns.entropy": (doc({"illness": ILL}), doc({"illness": {**ILL, "entropy": 1.5}})),
     "columns.t": (doc({"illness": ILL}), doc({"illness": {**ILL, "t": 0.2}})),

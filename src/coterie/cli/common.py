@@ -107,7 +107,7 @@ def blocks_of(text: str | None) -> int | str | None:
 
 
 def options_of(read: list[str] | None) -> dict[str, Any] | None:
-    """How a file is read: NAME=VALUE, each once but `missing`, of which there may be several."""
+    """How a file is read: NAME=VALUE, each once but those of which there may be several."""
     if not read:
         return None
     out: dict[str, Any] = {}
@@ -117,6 +117,8 @@ def options_of(read: list[str] | None) -> dict[str, Any] | None:
             raise CoterieError("--read must be NAME=VALUE.", f"'{text}'", "for example --read encoding=cp1252")
         if name == "missing":
             out.setdefault(name, [""]).append(value)
+        elif name in ("prefix", "suffix"):
+            out.setdefault(name, []).append(value)
         elif name in out:
             raise CoterieError("An option can be given once.", f"'{name}' twice")
         elif name == "names":

@@ -21,10 +21,19 @@ if TYPE_CHECKING:
 _Text = Optional[str]  # noqa: UP045
 _Lists = Optional[list[str]]  # noqa: UP045
 
-File = Annotated[Path, typer.Argument(help="CSV, Parquet, Feather; with the extra 'files' also SPSS, Stata, SAS.")]
+File = Annotated[
+    Path,
+    typer.Argument(
+        help="CSV (also as .csv.gz, or alone in a .zip), Parquet, Feather; with the extra 'files' also Excel (.xlsx), "
+        "SPSS, Stata, SAS."
+    ),
+]
 Read = Annotated[
     Optional[list[str]],  # noqa: UP045
-    typer.Option("--read", help="How the file is read: NAME=VALUE, such as encoding=cp1252, missing=NA; repeatable."),
+    typer.Option(
+        "--read",
+        help="How the file is read: NAME=VALUE, such as encoding=cp1252, missing=NA or thousands=, and repeatable.",
+    ),
 ]
 RecipeFile = Annotated[
     Optional[Path],  # noqa: UP045

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from ..errors import NOT_OF_THE_DATA, CoterieError
 from ..formats import Format, streams
 from ..formats.base import content_hash
+from ..formats.packed import is_packed
 from ..tables.records import Reading, Records
 from . import Chunk, Router
 
@@ -27,6 +28,7 @@ _BATCH = 1 << 18
 LEAST = 256 << 20  # what Python, its libraries and compiled code take, and some
 _FOR_DUCKDB = 0.25  # of the memory beyond that
 _FOR_ROWS = 0.3
+_HINT = "has every row as many fields as the first, and is its encoding right (--read encoding=cp1252)?"
 _NOWHERE = "\ue000 no such text \ue000"  # DuckDB must be told a text that means missing
 
 
@@ -221,8 +223,8 @@ def _typed(array: Any, kind: Any) -> Any:
 
 
 def _tables(path: Path, format: Format, names: Sequence[str], memory: int) -> Any:
-    """The file as DuckDB scans it, or as Arrow does where DuckDB has no such encoding."""
-    if format.kind == "csv" and (format.details["encoding"] != "utf-8" or format.details["bom"]):
+    """The file as DuckDB scans it, or as Arrow does where it is packed, or DuckDB has no such encoding."""
+    if format.kind == "csv" and (format.details["encoding"] != "utf-8" or format.details["bom"] or is_packed(path)):
         return streams.CsvStream(path, format, names)
     return _Table(path, format, names, memory)
 
@@ -235,7 +237,7 @@ def _quietly(run: Callable[[], T]) -> T:
         raise
     except Exception as error:
         kind = type(error).__name__
-    raise CoterieError("The input cannot be read.", f"{kind} of DuckDB", "has every row as many fields as the first?")
+    raise CoterieError("The input cannot be read.", f"{kind} of DuckDB", _HINT)
 
 
 def _connect(path: str, memory: int) -> Any:

@@ -15,6 +15,8 @@ from . import Chunk, Router
 class _Whole(Records):
     """All records, whose columns are read once for all recipes that read them alike."""
 
+    whole = True
+
     def __init__(self, numbers: Any, arrow: Callable[[str], Any], reading: Reading, typed: dict[Any, Typed]) -> None:
         super().__init__(numbers, arrow, reading)
         self._known = typed
@@ -23,7 +25,7 @@ class _Whole(Records):
         """A column as numbers, and the way back."""
         key = (name, self.reading.rules[name])
         if key not in self._known:
-            self._known[key] = self.reading.read(name, self.arrow(name))
+            self._known[key] = self.reading.read_at(name, self.arrow(name), self.numbers, self.whole)
         return self._known[key]
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import CoterieError
-from .base import KINDS, NAMES, SUFFIXES, Format, Source, check_details, content_hash, kind_of
+from .base import KINDS, SUFFIXES, Format, Source, check_details, content_hash, kind_of
 from .formulas import formulas, harmless, neutralize
 
 __all__ = [
@@ -36,18 +36,19 @@ def read(path: Path, options: Mapping[str, Any] | None = None) -> Source:
     Parameters
     ----------
     path : Path
-        A CSV file (.csv .tsv .tab .txt), Parquet (.parquet .pq), Arrow or Feather (.arrow .ipc .feather), SPSS (.sav
-        .zsav), Stata (.dta), SAS (.sas7bdat .xpt).
+        A CSV file (.csv .tsv .tab .txt; packed as .csv.gz, or alone in a .zip), Excel (.xlsx), Parquet (.parquet .pq),
+        Arrow or Feather (.arrow .ipc .feather), SPSS (.sav .zsav), Stata (.dta), SAS (.sas7bdat .xpt).
     options : mapping, optional
         For CSV alone: `delimiter`, `quote` ('' for none), `encoding`, `decimal` ("." or ","), `header`, `names`
-        (without a header), `missing` (texts that mean missing; [""] unless given). What is not given is detected. For
-        SPSS, Stata and SAS: `encoding`.
+        (without a header, or instead of it), `missing` (texts that mean missing; [""] unless given), `thousands`,
+        `prefix`, `suffix` (what is taken off numbers). What is not given is detected. For Excel: `sheet`, and `header`
+        to `suffix` likewise. For SPSS, Stata and SAS: `encoding`.
 
     Returns
     -------
     Source
-        All columns of a CSV file are text. What a program noted beside the data (the index of a frame, file labels,
-        notes) stays behind. In an SPSS or Stata file, user-missing values are in the table: see
+        All columns of a CSV or Excel file are text. What a program noted beside the data (the index of a frame, file
+        labels, notes) stays behind. In an SPSS or Stata file, user-missing values are in the table: see
         `without_user_missing`.
 
     Raises
@@ -64,6 +65,10 @@ def read(path: Path, options: Mapping[str, Any] | None = None) -> Source:
         from . import columnar
 
         return columnar.read(Path(path), kind, options)
+    if kind == "excel":
+        from . import excel
+
+        return excel.read(Path(path), options)
     from . import statistical
 
     return statistical.read(Path(path), kind, options)
@@ -115,7 +120,7 @@ def write(table: Any, format: Format, path: Path) -> None:
         from . import columnar
 
         columnar.write(table, format, Path(path))
-    elif format.kind in NAMES:
+    elif format.kind in KINDS:
         from . import statistical
 
         statistical.write(table, format, Path(path))

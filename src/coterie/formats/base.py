@@ -11,18 +11,20 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import NOT_OF_THE_DATA, CoterieError
+from .packed import inner_suffix, is_packed, unpacked
 
 # The suffix says the kind: what a file is must not depend on what is in it.
 SUFFIXES = {
     ".csv": "csv", ".tsv": "csv", ".tab": "csv", ".txt": "csv",
     ".parquet": "parquet", ".pq": "parquet",
     ".feather": "arrow", ".arrow": "arrow", ".ipc": "arrow",
+    ".xlsx": "excel",
     ".sav": "spss", ".zsav": "spss", ".dta": "stata", ".sas7bdat": "sas7bdat", ".xpt": "xport",
 }  # fmt: skip
-KINDS = tuple(dict.fromkeys(SUFFIXES.values()))
+KINDS = tuple(kind for kind in dict.fromkeys(SUFFIXES.values()) if kind != "excel")  # that are written as well
 NAMES = {
-    "csv": "CSV", "parquet": "Parquet", "arrow": "Arrow", "spss": "SPSS", "stata": "Stata", "sas7bdat": "SAS",
-    "xport": "SAS transport",
+    "csv": "CSV", "parquet": "Parquet", "arrow": "Arrow", "excel": "Excel", "spss": "SPSS", "stata": "Stata",
+    "sas7bdat": "SAS", "xport": "SAS transport",
 }  # fmt: skip
 BATCH = 1 << 16
 
@@ -75,9 +77,12 @@ _DIALECT = ("delimiter", "quote", "encoding", "header")  # without these, nobody
 _DETAILS: dict[str, Callable[[Any], bool]] = {
     **{name: lambda v: isinstance(v, str) and len(v) == 1 for name in ("delimiter", "decimal")},
     **{name: lambda v: isinstance(v, str) and v != "" for name in ("encoding", "compression")},
-    "quote": lambda v: isinstance(v, str) and len(v) < 2,
+    **{name: lambda v: isinstance(v, str) and len(v) < 2 for name in ("quote", "thousands")},
     **{name: lambda v: isinstance(v, bool) for name in ("header", "bom", "final_newline", "quoted")},
-    **{name: lambda v: isinstance(v, list) and all(isinstance(t, str) for t in v) for name in ("missing", "kept")},
+    **{
+        name: lambda v: isinstance(v, list) and all(isinstance(t, str) for t in v)
+        for name in ("missing", "kept", "prefix", "suffix")
+    },
     "newline": lambda v: v in ("\n", "\r\n", "\r"),
     "variables": lambda v: isinstance(v, dict) and all(isinstance(what, dict) for what in v.values()),
 }
@@ -122,11 +127,16 @@ def attempt(function: Callable[..., Any], *given: Any, **named: Any) -> tuple[An
 def content(path: Path) -> bytes:
     """All bytes of a file."""
     check_file(path)
-    data, reason = attempt(path.read_bytes)
+    data, reason = attempt(_all_bytes, path)
     if reason is not None:
-        raise CoterieError(f"'{path}' cannot be read.", reason or None)
+        raise CoterieError(f"'{path}' cannot be read.", reason or None, "is it damaged?" if is_packed(path) else None)
     assert isinstance(data, bytes)
     return data
+
+
+def _all_bytes(path: Path) -> bytes:
+    with unpacked(path) as file:
+        return file.read()
 
 
 def check_file(path: Path) -> None:
@@ -146,11 +156,24 @@ def content_hash(path: Path) -> str:
 
 def kind_of(path: Path) -> str:
     """The kind of format that a file's name says."""
-    kind = SUFFIXES.get(path.suffix.lower())
+    suffix = path.suffix.lower()
+    if suffix == ".zip":
+        return "csv"
+    if suffix == ".gz":
+        inner_suffix(path)
+        return "csv"
+    kind = SUFFIXES.get(suffix)
     if kind is None:
-        hint = "gz, zip and spreadsheets: unpack or export them first."
-        raise CoterieError(f"Files must end in one of {', '.join(SUFFIXES)}.", f"'{path.name}'", hint)
+        known = ", ".join((*SUFFIXES, ".csv.gz", ".zip"))
+        sheet = suffix in (".xls", ".xlsm", ".xlsb", ".ods", ".numbers")
+        hint = "save it as .xlsx or .csv." if sheet else "save or export it in one of these formats."
+        raise CoterieError(f"Files must end in one of {known}.", f"'{path.name}'", hint)
     return kind
+
+
+def text_suffix(path: Path) -> str:
+    """How the name of a file of texts ends, packed or not."""
+    return inner_suffix(path) if is_packed(path) else path.suffix.lower()
 
 
 def check_options(options: Mapping[str, Any] | None, known: Iterable[str], kind: str) -> dict[str, Any]:
@@ -174,12 +197,14 @@ def check_columns(names: list[str], records: int, path: Path) -> None:
     twice = [(seen[name], i) for i, name in enumerate(names, 1) if seen.setdefault(name, i) != i]
     if not names:
         raise CoterieError("The file must have columns.", f"none in '{path.name}'")
+    again = "or say names for all columns and header = true (--read header=true --read names=a,b,…)."
     if empty:
         got = f"an empty name for column {_few(empty)} of {len(names)}"
-        raise CoterieError("Every column must have a name.", got, "name it in the first line of the file.")
+        hint = f"if a title stands above the names, remove it; else name them in the first line, {again}"
+        raise CoterieError("Every column must have a name.", got, hint)
     if twice:
         got = "the same name for columns " + _few([f"{a} and {b}" for a, b in twice])
-        raise CoterieError("Every column must have a name of its own.", got)
+        raise CoterieError("Every column must have a name of its own.", got, f"rename one in the first line, {again}")
     if records == 0:
         raise CoterieError("The file must have records.", f"none below the names in '{path.name}'")
 

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import codecs
-import csv
-import io
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from ..errors import CoterieError
-from . import dialect
+from . import dialect, number_marks
+from . import header as heads
 from .base import (
     BATCH,
     Format,
@@ -25,12 +23,16 @@ from .base import (
     large,
     plain_text,
     privately,
+    text_suffix,
 )
 
-OPTIONS = ("delimiter", "quote", "encoding", "decimal", "header", "names", "missing")
-# One number, or several with spaces between them, as in a file without a delimiter that is known here.
-_NUMBERS = re.compile(r"\s*[+-]?(\d+([.,]\d*)?|[.,]\d+)([eE][+-]?\d+)?(\s+[+-]?[\d.,]+([eE][+-]?\d+)?)*\s*")
+OPTIONS = (
+    "delimiter", "quote", "encoding", "decimal", "thousands", "prefix", "suffix", "header", "names", "missing",
+)  # fmt: skip
 _MARKS = {codecs.BOM_UTF8: "utf-8", codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-be"}
+
+
+_LISTS = ("missing", "kept", "prefix", "suffix")
 
 
 @dataclass(frozen=True)
@@ -46,6 +48,10 @@ class Dialect:
         Whether the file starts with a byte order mark.
     decimal : str
         "." or ",": how numbers are written in the file, as far as one can tell.
+    thousands : str
+        What may stand between thousands; nothing, if it is empty.
+    prefix, suffix : tuple of str
+        What may stand before or after a number. What is released for a group has none of these three.
     header : bool
         Whether the first line holds the names.
     missing : tuple of str
@@ -69,10 +75,14 @@ class Dialect:
     final_newline: bool = True
     kept: tuple[str, ...] = ()
     quoted: bool = False
+    thousands: str = ""
+    prefix: tuple[str, ...] = ()
+    suffix: tuple[str, ...] = ()
 
     def format(self) -> Format:
         """The dialect as a format."""
-        return Format("csv", {**asdict(self), "missing": list(self.missing), "kept": list(self.kept)})
+        lists = {name: list(getattr(self, name)) for name in _LISTS}
+        return Format("csv", {**asdict(self), **lists})
 
     @classmethod
     def of(cls, format: Format) -> Dialect:
@@ -81,7 +91,7 @@ class Dialect:
         if len(known) < len(format.details):
             unknown = [f"'{f}'" for f in format.details if f not in known]
             raise CoterieError("The details of a CSV format must be those of a dialect.", ", ".join(unknown))
-        known |= {f: tuple(known[f]) for f in ("missing", "kept") if f in known}
+        known |= {f: tuple(known[f]) for f in _LISTS if f in known}
         made = cls(**known)
         _check_choices(asdict(made))
         return made
@@ -98,8 +108,9 @@ def read(path: Path, options: Mapping[str, Any] | None = None) -> Source:
     records = shape.records - made.header
     if table.num_rows != records:  # the scan and the parser must agree, or neither is believed
         raise CoterieError(f"'{path}' cannot be read as CSV.", f"{table.num_rows} records where there are {records}")
+    heads.check_not_a_record(table, given)
     if "decimal" not in given:
-        made = replace(made, decimal=_decimal(table, data, made.delimiter))
+        made = replace(made, decimal=number_marks.decimal_of(table, data, made))
     return Source(table, made.format(), path.name)
 
 
@@ -112,10 +123,12 @@ def looked(head: bytes, path: Path, options: Mapping[str, Any] | None) -> tuple[
     """The dialect and the names of a file that begins like this."""
     given = _checked(options)
     data, made, names, shape = _look(head, path, given)
-    if "decimal" not in given:
-        body = memoryview(data)[shape.body : shape.end] if made.header else memoryview(data)[: shape.end]
-        table, reason = attempt(_parse, body, names, made, shape)
-        made = made if reason is not None else replace(made, decimal=_decimal(table, data, made.delimiter))
+    body = memoryview(data)[shape.body : shape.end] if made.header else memoryview(data)[: shape.end]
+    table, reason = attempt(_parse, body, names, made, shape)
+    if reason is None:
+        heads.check_not_a_record(table, given)
+        if "decimal" not in given:
+            made = replace(made, decimal=number_marks.decimal_of(table, data, made))
     return made.format(), names
 
 
@@ -135,34 +148,17 @@ def _look(content: bytes, path: Path, given: dict[str, Any]) -> tuple[bytes, Dia
         got = f"a NUL byte in line {dialect.line_of(data, data.index(0))}"
         raise CoterieError("A CSV file must hold text.", got, "is it a spreadsheet, packed, or in UTF-16 without mark?")
     quote = given.get("quote", '"')
-    named = "\t" if path.suffix.lower() in (".tsv", ".tab") else None
+    named = "\t" if text_suffix(path) in (".tsv", ".tab") else None
     delimiter = given.get("delimiter") or dialect.delimiter_of(data, quote, named)
     shape = dialect.shape_of(data, delimiter, quote)
-    header = given.get("header", "names" not in given)
-    names = list(given["names"]) if not header else _names(shape.header, delimiter, quote)
-    if header and "header" not in given and any(_NUMBERS.fullmatch(name) for name in names):
-        got = "a number among them, as if it were the first record"
-        hint = "add a line with names; if these are the names, say header = true (--read header=true)."
-        raise CoterieError("The first line of a CSV file must hold the column names.", got, hint)
-    if len(names) != shape.fields:
-        raise CoterieError("There must be a name for each column.", f"{len(names)} names for {shape.fields} columns")
+    header, names = heads.names_of(heads.fields_of(shape.header, delimiter, quote), given)
     check_columns(names, shape.records - header, path)
     made = Dialect(
         delimiter, quote, encoding, bom, given.get("decimal", "."), header, tuple(given.get("missing", ("",))),
-        shape.newline, shape.final_newline, quoted=shape.quoted,
+        shape.newline, shape.final_newline, (), shape.quoted, given.get("thousands", ""),
+        tuple(given.get("prefix", ())), tuple(given.get("suffix", ())),
     )  # fmt: skip
     return data, made, names, shape
-
-
-def _names(header: bytes, delimiter: str, quote: str) -> list[str]:
-    text = header.decode("utf-8")
-    if not quote:
-        return text.split(delimiter)
-    old = csv.field_size_limit(max(len(text) + 1, csv.field_size_limit()))
-    try:
-        return next(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, quotechar=quote), [""])
-    finally:
-        csv.field_size_limit(old)
 
 
 def _checked(options: Mapping[str, Any] | None) -> dict[str, Any]:
@@ -170,10 +166,9 @@ def _checked(options: Mapping[str, Any] | None) -> dict[str, Any]:
     given = {name: value for name, value in check_options(options, OPTIONS, "csv").items() if value is not None}
     if (options or {}).get("quote", '"') is None:
         given["quote"] = ""  # nothing is quoted
+    given = number_marks.as_lists(given)
     _check_choices(given)
     if "names" in given:
-        if given.get("header", False):
-            raise CoterieError("Names are for files without a header.", "names and header = true")
         if not isinstance(given["names"], (list, tuple)) or not all(isinstance(n, str) for n in given["names"]):
             raise CoterieError("The names must be a list of texts.", type(given["names"]).__name__)
     elif given.get("header") is False:
@@ -189,8 +184,7 @@ def _check_choices(given: Mapping[str, Any]) -> None:
             raise CoterieError(f"The {name} must be one ASCII character.", f"{value!r}")
     if given.get("delimiter", ",") == given.get("quote", '"'):
         raise CoterieError("Delimiter and quote must differ.", f"{given['delimiter']!r} for both")
-    if given.get("decimal", ".") not in (".", ","):
-        raise CoterieError("The decimal mark must be '.' or ','.", f"{given['decimal']!r}")
+    number_marks.check_marks(given)
     if not isinstance(given.get("header", True), bool):
         raise CoterieError("header must be true or false.", f"{given['header']!r}")
     if "encoding" in given:
@@ -224,20 +218,6 @@ def _parse(body: memoryview, names: list[str], made: Dialect, shape: dialect.Sha
             check_utf8=False,  # done
         ),
     )
-
-
-def _decimal(table: Any, data: bytes, delimiter: str) -> str:
-    """A decimal comma only if numbers have it, none has a point, and it does not part the fields."""
-    import pyarrow.compute as pc
-
-    if delimiter == "," or b"," not in data:
-        return "."
-    comma = False
-    for column in table.columns:
-        if pc.any(pc.match_substring_regex(column, r"\A-?\d+\.\d+\z")).as_py():
-            return "."
-        comma = comma or bool(pc.any(pc.match_substring_regex(column, r"\A-?\d+,\d+\z")).as_py())
-    return "," if comma else "."
 
 
 def write(table: Any, format: Format, path: Path) -> None:

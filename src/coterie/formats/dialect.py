@@ -22,6 +22,9 @@ _SAMPLE = 1 << 20
 _BLOCK = 1 << 25
 _LF, _CR = 10, 13
 
+_SAY = 'say [file] encoding = "{0}" (--read encoding={0})'
+_DELIMITER = "say [file] delimiter = ';' (--read 'delimiter=;') or another."
+
 Places = NDArray[np.int64]
 
 
@@ -34,21 +37,25 @@ def decoded(data: bytes, encoding: str | None) -> tuple[bytes, str, bool]:
     if found is not None and name in (None, found[0], "utf-8-sig", "utf-16"):
         name, bom, body = found[0], True, data[len(found[1]) :]
     elif name == "utf-16" or (name is None and wide):
-        raise CoterieError("The byte order of the file must be known.", hint="say encoding utf-16-le, or utf-32.")
+        raise CoterieError("The byte order of the file must be known.", hint=f"{_SAY.format('utf-16-le')}, or utf-32.")
     elif found is not None:
-        raise CoterieError("The encoding must be that of the file's byte order mark.", name, f"say {found[0]}.")
+        raise CoterieError(
+            "The encoding must be that of the file's byte order mark.", name, f"{_SAY.format(found[0])}."
+        )
     else:
         name, bom, body = {None: "utf-8", "utf-8-sig": "utf-8"}.get(name, name or "utf-8"), False, data
     if name != "utf-8":
         recoded, bad = _recode(body, name)
         if bad is not None:
             what = f"The file must be in its encoding, {name}."
-            raise CoterieError(what, f"other bytes at byte {bad + len(data) - len(body)}")
+            got = f"other bytes at byte {bad + len(data) - len(body)}"
+            raise CoterieError(what, got, f"another? {_SAY.format('cp1252')}, latin-1 or utf-8.")
         return recoded, name, bom
     bad = _not_utf8(body)
     if bad is not None:
         got = f"other bytes in line {line_of(body, bad)}"
-        raise CoterieError("A CSV file must be in UTF-8, or its encoding said.", got, "say encoding cp1252 or latin-1.")
+        hint = f"{_SAY.format('cp1252')}, or latin-1: files of Excel and of older programs are often in one of these."
+        raise CoterieError("A CSV file must be in UTF-8, or its encoding said.", got, hint)
     return body, name, bom
 
 
@@ -144,23 +151,25 @@ def delimiter_of(data: bytes, quote: str, named: str | None = None) -> str:
     whole = len(sample) == len(data)
     # at the end of a file, empty lines don't count; at the end of a sample, a line end must not be cut in two
     sample = sample.rstrip(b"\r\n" if whole else b"\r")
-    fits, most = [], {}
+    fits, most, usual = [], {}, {}
     for candidate in DELIMITERS:
         try:
             counts = np.concatenate([c for c, *_ in _records(sample, candidate, quote, whole)])
         except Misshapen:
             continue
         most[candidate] = int(counts[0]) if len(counts) else 0
+        usual[candidate] = int(np.bincount(counts).argmax()) if len(counts) else 0
         if len(counts) and counts[0] > 0 and (counts == counts[0]).all():
             fits.append(candidate)
     if named in fits:
         return named
     if len(fits) > 1:
         got = f"a file that {len(fits)} delimiters would cut evenly"
-        raise CoterieError("The delimiter of a CSV file must be clear.", got, "say the delimiter.")
+        raise CoterieError("The delimiter of a CSV file must be clear.", got, _DELIMITER)
     if fits:
         return fits[0]
-    return max(most, key=lambda c: most[c], default=",")  # the scan of all says what is wrong with it
+    # the scan of all says what is wrong with it; below a title, the first line tells nothing
+    return max(most, key=lambda c: (most[c], usual[c]), default=",")
 
 
 def shape_of(data: bytes, delimiter: str, quote: str) -> Shape:
@@ -170,7 +179,8 @@ def shape_of(data: bytes, delimiter: str, quote: str) -> Shape:
         return _scan(data, delimiter, quote)
     except Misshapen as finding:
         problem = str(finding)
-    hint = f"is {_shown(delimiter)} its delimiter" + (f" and {quote} its quote? Or say quote = ''." if quote else "?")
+    marks = f"is {_shown(delimiter)} its delimiter" + (f" and {quote} its quote" if quote else "")
+    hint = f"if a title stands above the names, remove it; else, {marks}? {_DELIMITER[:-1]}; quote = '' if none is."
     raise CoterieError("Every record of a CSV file must have the fields that its first line names.", problem, hint)
 
 

@@ -15,14 +15,16 @@ _SIGNS = "[=+\\-@\\t\\r\\n＝＋－＠]"  # full-width forms: some programs fold
 # One sign alone (a dash for "none") runs nothing.
 _RISKY = rf"(?s)\A{_SIGNS}."
 _NUMBER = r"\A[+-](?:\d+(?:[.,]\d*)?|[.,]\d+)(?:[eE][+-]?\d+)?\z"
+# -$5, -1,234.50, -5 %: a currency and marks, but nothing that calculates; letters could name a cell
+_DRESSED = r"\A[+-] ?\p{Sc}? ?\d{1,3}(?:[.,'’]?\d{3})*(?:[.,]\d+)? ?(?:%|\p{Sc})?\z"
 _DATE = r"\A[+-]\d{4,6}-\d{2}-\d{2}\z"  # a year with a sign
 
 
 def formulas(table: Any) -> dict[str, int]:
     """How many texts of each column a spreadsheet may run as a formula; the column's own name counts as one.
 
-    Signed numbers (with either decimal mark) and dates are none. Telephone numbers such as +49 … are: a spreadsheet
-    calculates with them.
+    Signed numbers (with either decimal mark, thousands, a currency, a percent sign) and dates are none. Telephone
+    numbers such as +49 … are: a spreadsheet calculates with them.
 
     Parameters
     ----------
@@ -88,7 +90,7 @@ def _risky(column: Any) -> Any:
     risky = pc.fill_null(pc.match_substring_regex(column, _RISKY), False)
     if not pc.any(risky).as_py():
         return risky
-    harmless = pc.or_(pc.match_substring_regex(column, _NUMBER), pc.match_substring_regex(column, _DATE))
+    harmless = pc.match_substring_regex(column, f"{_NUMBER}|{_DATE}|{_DRESSED}")
     return pc.fill_null(pc.and_not(risky, harmless), False)
 
 

@@ -6,12 +6,13 @@ import codecs
 import io
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any, Protocol
 
 from ..errors import CoterieError
 from .base import Format, attempt, check_columns, check_file, kind_of
+from .packed import unpacked
 
 _HEAD = 1 << 22  # bytes that tell the dialect
 _BLOCK = 1 << 23  # bytes that are read at a time
@@ -51,7 +52,7 @@ def _parquet_names(path: Path) -> list[str]:
 def _peek_csv(path: Path, options: Mapping[str, Any] | None) -> tuple[Format, list[str]]:
     from . import csv_text as text
 
-    with open(path, "rb") as file:
+    with unpacked(path) as file:
         head = file.read(_HEAD)
     if len(head) == _HEAD:
         head = _whole_lines(head, (options or {}).get("encoding"))
@@ -75,8 +76,9 @@ class _Transcoded(io.RawIOBase):
 
     def __init__(self, path: Path, encoding: str, mark: int) -> None:
         super().__init__()
-        self._file = open(path, "rb")  # noqa: SIM115 (closed by close)
-        self._file.seek(mark)
+        self._open = ExitStack()
+        self._file = self._open.enter_context(unpacked(path))
+        self._file.read(mark)
         self._decoder = codecs.getincrementaldecoder(encoding)()
         self._left = b""
 
@@ -94,7 +96,7 @@ class _Transcoded(io.RawIOBase):
         return size
 
     def close(self) -> None:
-        self._file.close()
+        self._open.close()
         super().close()
 
 
@@ -120,7 +122,8 @@ class CsvStream:
                 return
             if batch is not None:
                 yield batch
-        raise CoterieError(f"'{self._path.name}' cannot be read as CSV.", reason or None, "is its encoding right?")
+        hint = "is its encoding right? Say another in [file] encoding (--read encoding=cp1252)."
+        raise CoterieError(f"'{self._path.name}' cannot be read as CSV.", reason or None, hint)
 
     def _reader(self, columns: Sequence[str]) -> Any:
         import pyarrow as pa
@@ -131,7 +134,12 @@ class CsvStream:
         mark = len(marks.get(d["encoding"], b"")) if d["bom"] else 0
         return csv.open_csv(
             pa.PythonFile(_Transcoded(self._path, d["encoding"], mark), mode="r"),
-            csv.ReadOptions(column_names=None if d["header"] else self._names, block_size=_BLOCK, use_threads=False),
+            csv.ReadOptions(
+                column_names=self._names,  # which may be others than those of the file's first line
+                skip_rows_after_names=int(d["header"]),
+                block_size=_BLOCK,
+                use_threads=False,
+            ),
             csv.ParseOptions(
                 delimiter=d["delimiter"],
                 quote_char=d["quote"] or False,

@@ -10,7 +10,8 @@ from .. import formats
 from ..errors import CoterieError
 from ..formats.atomic import atomically, check_writable
 from ..formats.base import attempt
-from ..tables.arrow import arrow_table
+from ..tables.arrow import arrow_table, is_text
+from ..tables.dress import dress_of, undressed
 from .result import Result
 
 SUFFIXES = {".csv": "csv", ".parquet": "parquet"}
@@ -43,9 +44,13 @@ def read(path: Path, columns: Sequence[str] | None = None, options: Mapping[str,
     wanted = names if columns is None else _known(columns, names)
     table = source.table.select(wanted)
     if kind == "csv":
-        decimal = source.format.details["decimal"]
+        dress = dress_of(source.format.details)
         for j, name in enumerate(wanted):
-            table = table.set_column(j, name, _numbers(table.column(j), decimal))
+            table = table.set_column(j, name, _numbers(undressed(table.column(j), dress), dress.decimal))
+        if all(is_text(column.type) for column in table.columns):  # what stands in place of names may be a record
+            got = f"{len(wanted)} columns, none of numbers"
+            hint = "does its first line hold the names? See also --read decimal=, and --read thousands=,"
+            raise CoterieError("All columns must be numeric.", got, hint)
     return NumericFile(table, [n for n in names if n not in wanted], source.format)
 
 
@@ -56,7 +61,10 @@ def _known(columns: Sequence[str], names: Sequence[str]) -> list[str]:
     if missing or twice:
         what = "The columns must be columns of the file, each named once."
         got = ", ".join(f"'{c}'" for c in missing or twice) + (" (not in the file)" if missing else " (more than once)")
-        raise CoterieError(what, got, f"its columns are {', '.join(names[:20])}{', …' if len(names) > 20 else ''}.")
+        hint = f"its columns are {', '.join(names[:20])}{', …' if len(names) > 20 else ''}."
+        if len(missing) == len(wanted):  # what stands in place of names may be a record
+            hint = f"none of its {len(names)} columns has such a name: does its first line hold the names?"
+        raise CoterieError(what, got, hint)
     return wanted
 
 

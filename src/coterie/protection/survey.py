@@ -17,8 +17,8 @@ from ..errors import CoterieError, PromiseError
 from ..recipe import Recipe
 from ..tables.columns import Column, joined_columns
 from ..tables.identities import Repeats
-from ..tables.kinds import MOST_CATEGORIES, Typed
-from ..tables.records import Records
+from ..tables.kinds import MOST_CATEGORIES, Typed, UnfitError
+from ..tables.records import Places, Records
 from ..tables.spellings import Spellings
 from .noise import Digits
 from .scales import Moments, Scale, Totals, as_float
@@ -174,14 +174,19 @@ class Survey:
     def _note_style(self, column: Column, style: Any) -> None:
         """Refuse dates, or yes and no, that other records write in another way."""
         styles = self._styles.setdefault(column.name, set())
-        styles.update(style if column.kind == "boolean" else [style])
+        styles.update([style] if column.kind == "datetime" else style)
+        for sort in ("prefix", "suffix") if column.kind in ("numeric", "integer") else ():
+            if sum(unit.startswith(sort) for unit in styles) > 1:
+                what = f"The numbers of '{column.name}' must have one unit."
+                raise CoterieError(what, f"more than one {sort}", "convert them to one unit first.")
         if column.kind == "boolean" and len(styles) > 2:
             what = f"The column '{column.name}' must hold two values, for yes and no."
-            hint = 'true and false, yes and no, 1 and 0; else kind = "nominal".'
-            raise CoterieError(what, f"{len(styles)} categories", hint)
+            hint = 'say which words they are, such as true = ["Ja"] and false = ["Nein"]; of others, kind = "nominal".'
+            raise CoterieError(what, f"{len(styles)} ways to write them", hint)
         if column.kind == "datetime" and len(styles) > 1:
             what = f"The dates or times of '{column.name}' must all be written the same way."
-            raise CoterieError(what, f"{len(styles)} ways", "make them alike.")
+            hint = "make them alike, such as 2024-12-31 in every record."
+            raise CoterieError(what, f"{len(styles)} ways", hint)
 
     def _count(self, typed: Typed, weights: Floats | None) -> None:
         """Add up how often each category comes, by weight."""
@@ -259,14 +264,15 @@ class Survey:
         if gaps and self.recipe.missing.policy == "refuse":
             what = "Quasi-identifiers must have no missing values, unless the recipe says what to do."
             got = ", ".join(f"{count} in '{name}'" for name, count in gaps.items())
-            raise PromiseError(what, got, '[missing] policy = "own-value" or "group".')
+            hint = '[missing] policy = "own-value" or "group" (--missing own-value).'
+            raise PromiseError(what, got, hint)
 
     def categories(self) -> dict[str, tuple[str, ...]]:
         """All categories of nominal and boolean quasi-identifiers, in the order of their codes."""
         return {
             name: tuple(sorted(place))
             if self.recipe.columns[name].kind == "nominal"
-            else _words(self._styles.get(name, set()))
+            else _words(self._styles.get(name, set()), self.recipe.columns[name])
             for name, place in self._categories.items()
         }
 
@@ -318,10 +324,12 @@ class Whole:
     digits: Mapping[str, int | None]
 
 
-def _words(texts: set[str]) -> tuple[str, str]:
+def _words(texts: set[str], rule: Any) -> tuple[str, str]:
     """The words for no and yes."""
     from ..tables.kinds import meaning
 
+    if rule.true:
+        return rule.false[0], rule.true[0]
     no = next((t for t in texts if meaning(t) is False), "false")
     return no, next((t for t in texts if meaning(t) is True), "true")
 
@@ -337,8 +345,20 @@ def weights_of(records: Records, recipe: Recipe) -> Floats | None:
     if recipe.weights is None:
         return None
     weights = records.column(recipe.weights.column).numbers
-    wrong = int(np.count_nonzero(~(weights > 0)))
-    if wrong:
-        what = "Weights must be numbers above 0."
-        raise CoterieError(what, f"{wrong} others in column '{recipe.weights.column}'")
+    if not (weights > 0).all():
+        raise _wrong_weights(records, recipe.weights.column, weights)
     return weights
+
+
+def _wrong_weights(records: Records, name: str, weights: Floats) -> CoterieError:
+    """What is wrong with weights: gaps, zeros and negative ones, and where they are."""
+    gaps, zeros = np.isnan(weights), weights == 0
+    parts = {"missing": gaps, "0": zeros, "negative": weights < 0}
+    got = ", ".join(f"{int(which.sum()):,} {word}" for word, which in parts.items() if which.any())
+    rows = np.flatnonzero(~(weights > 0)).tolist()
+    hint = "records without a weight stand for nobody: remove them, or give them a weight; or leave [weights] out."
+    error = UnfitError(
+        f"Weights must be numbers above 0 in every record of '{name}'.", len(rows), f"others ({got})", hint, rows
+    )
+    where = (records.reading.places or Places()).words([int(records.numbers[row]) for row in error.rows])
+    return error.at(where, records.whole)

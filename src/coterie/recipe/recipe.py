@@ -237,6 +237,9 @@ class Recipe:
 
     def check_columns(self, names: Sequence[str]) -> None:
         """Refuse a table with a column that the recipe doesn't name, or without one that it does."""
+        if not any(name in self.columns for name in names):
+            mistake = rules.no_such_columns(len(self.columns), len(names))
+            raise RecipeError([mistake], *getattr(self, "_read_from", ()))
         mistakes = [
             Mistake(("columns", name), "The recipe must say what this column of the table is.", "no such entry",
                     'for example role = "identifier" drops it.')

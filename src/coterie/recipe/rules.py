@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -79,6 +80,9 @@ def _check_column(name: str, rule: ColumnRule, mistakes: list[Mistake]) -> None:
         wrong(
             "format", "Only a column of dates or times has a format.", f"kind = {rule.kind or 'none'}", "leave it out."
         )
+    elif rule.format is not None:
+        _check_format(rule.format, wrong)
+    _check_words(rule, wrong)
     for key in ("l", "entropy", "t", "noise"):
         if getattr(rule, key) is not None and rule.role != "confidential":
             wrong(key, "Only confidential columns are guarded.", _is(rule), 'role = "confidential"?')
@@ -94,6 +98,51 @@ def _same_values(order: tuple[str, ...]) -> int:
     from ..tables.text_keys import text_key
 
     return len(order) - len({text_key(text) for text in order})
+
+
+def _check_words(rule: ColumnRule, wrong: Callable[..., None]) -> None:
+    """The words for yes and no in a boolean column: both, and no word for both."""
+    given = [key for key in ("true", "false") if getattr(rule, key) is not None]
+    if given and (rule.kind != "boolean" or rule.role == "identifier"):
+        wrong(
+            given[0],
+            "Only a boolean column has words for yes and no.",
+            f"kind = {rule.kind or 'none'}",
+            "leave it out.",
+        )
+    elif len(given) == 1:
+        other = "false" if given == ["true"] else "true"
+        wrong(given[0], "Words for yes and for no must be given together.", f"no {other}", f'{other} = ["…"]')
+    elif set(rule.true or ()) & set(rule.false or ()):
+        wrong("true", "A word must mean either yes or no.", "a word in both lists")
+
+
+_LETTERS = {
+    "yyyy": "%Y", "jjjj": "%Y", "aaaa": "%Y", "yy": "%y", "jj": "%y", "mmmm": "%B", "mmm": "%b", "mm": "%m", "m": "%m",
+    "dd": "%d", "tt": "%d", "d": "%d", "hh": "%H", "ss": "%S", "mi": "%M", "nn": "%M",
+}  # fmt: skip
+
+
+def _check_format(form: str, wrong: Callable[..., None]) -> None:
+    """A format as strptime knows it: letters of other programs would be taken for text that every date holds."""
+    parts = re.findall(r"%[-#]?(.)", form.replace("%%", ""))
+    unknown = [part for part in parts if part not in "aAbBcdDfFGHIjmMnpSTuUVwWxXyYzZ"]
+    others = re.sub(r"%[-#]?.", " ", form)
+    if parts and not unknown and "%" not in others and not re.search(r"(?i)dd|mm|yy|jj|tt|hh", others):
+        return
+    what = 'A format says each part of a date with a percent sign, such as "%d.%m.%Y".'
+    wrong("format", what, f"'{form}'" if len(form) <= 40 else "another text", f'format = "{_translated(form)}"?')
+
+
+def _translated(form: str) -> str:
+    """What a format of another program probably means."""
+    known = re.sub(
+        r"(?i)y+|j{2,}|a{2,}|m+|d+|t{2,}|h+|s+|n+", lambda found: _LETTERS.get(found[0].lower(), found[0]), form
+    )
+    hours = known.find("%H")
+    if hours >= 0:  # after hours, mm are minutes
+        known = known[:hours] + known[hours:].replace("%m", "%M")
+    return known if "%" in known and "%" not in form and len(known) <= 40 else "%d.%m.%Y"
 
 
 def _is(rule: ColumnRule) -> str:
@@ -292,6 +341,17 @@ def _check_guard(recipe: Recipe, mistakes: list[Mistake]) -> None:
             mistakes.append(
                 Mistake(("guard", "rule"), what, f"{len(guarded)} guarded columns", 'use "merge" or "k-first".')
             )
+
+
+def no_such_columns(named: int, there: int) -> Mistake:
+    """What to say where no column has a name that was given: what a file has in their place may be a record."""
+    what = "The table must have the columns that are named."
+    got = f"none of {named} among its {there} columns"
+    hint = (
+        "does the first line hold the names of the columns? If it is a record, say names in [file] "
+        "(--read header=false --read names=a,b,…)."
+    )
+    return Mistake(("columns",), what, got, hint)
 
 
 def close_to(name: str, names: Sequence[str]) -> str | None:

@@ -36,6 +36,8 @@ class ColumnRule:
     noise : float
         Where a numeric confidential column is constant in a group, add normal noise to it there, of so many of the
         column's standard deviations.
+    true, false : tuple of str
+        The words for yes and for no in a boolean column, such as ["Ja"] and ["Nein"]. The first of each is released.
     """
 
     role: str = ask(one_of(*ROLES))
@@ -47,6 +49,8 @@ class ColumnRule:
     entropy: float | None = ask(GUARDS["entropy"], None)
     t: float | None = ask(GUARDS["t"], None)
     noise: float | None = ask(POSITIVE, None)
+    true: tuple[str, ...] | None = ask(TEXTS, None)
+    false: tuple[str, ...] | None = ask(TEXTS, None)
 
     @property
     def guarded(self) -> bool:

@@ -81,7 +81,7 @@ def _dialect(read: Mapping[str, Any] | None) -> dict[str, Any] | None:
     if read is None:
         return None
     quote = {"quote": read["quote"] or None} if "quote" in read else {}
-    return {**read, **quote, **({"header": False} if "names" in read else {})}
+    return {**read, **quote, **({"header": False} if "names" in read and "header" not in read else {})}
 
 
 def _verify_by_recipe(release: Any, given: Any) -> Verdict:
@@ -94,10 +94,12 @@ def _verify_by_recipe(release: Any, given: Any) -> Verdict:
         raise CoterieError(what, f"unit '{recipe.unit_column}'", "verify the bundle, with --input for a new count.")
     if not isinstance(release, (str, Path)) or kind_of(Path(release)) != "csv":
         return verify_claims(release, claims_of(recipe, {}))
-    options = dict(recipe.file.options)
+    options = {name: value for name, value in recipe.file.options.items() if name != "sheet"}  # a release is no sheet
     if "names" in options:  # those of the input; identifiers are not released
         names = [n for n in options["names"] if n not in recipe.of_role("identifier")]
         options["names"] = harmless(names) if recipe.file.formulas == "neutralize" else names
+    if "names" in options and "header" not in options:
+        options["header"] = False
     form = detect(Path(release), options)
     dialect = dialect_of(form.as_dict(), options.get("names", ()))
     return verify_claims(release, claims_of(recipe, form.details), dialect)

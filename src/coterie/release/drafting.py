@@ -11,9 +11,11 @@ from ..errors import CoterieError, boundary, printable_toml
 from ..recipe import Recipe, RecipeError
 from ..recipe.draft import Look, Looking, draft, look, rules_for
 from ..recipe.fields import Mistake
-from ..recipe.rules import NO_UNIT, close_to
+from ..recipe.rules import NO_UNIT, close_to, no_such_columns
+from ..tables.dress import undressed
 from .deprecated import renamed
 from .flow import as_recipe
+from .number_texts import check_number_texts
 from .source import Source, open_source
 
 _COUNTED = 100_000  # different values of a column that are counted where it is looked at part by part
@@ -139,6 +141,7 @@ def source_and_recipe(
     roles = _roles(choices, called)
     source = open_source(table, choices.read, memory=memory)
     if looking:
+        _check_some(roles, looks(source))
         roles = dict.fromkeys(looks(source), "other") | roles
     sections = {"missing": choices.missing, "strata": choices.strata, "weights": choices.weights, "unit": choices.unit}
     if choices.formulas is not None:
@@ -165,6 +168,12 @@ def _roles(choices: Choices, called: Callable[[str], str]) -> dict[str, str]:
     return dict.fromkeys(choices.within, "quasi") | unit | {name: _ROLES[option] for name, option in where.items()}
 
 
+def _check_some(roles: Mapping[str, str], seen: Mapping[str, Look]) -> None:
+    """Refuse names of which no column has one, before any name of the table is told: it may be a record's value."""
+    if not any(name in seen for name in roles):
+        raise RecipeError([no_such_columns(len(roles), len(seen))], "the columns")
+
+
 def recipe_from_roles(
     source: Source,
     roles: Mapping[str, str],
@@ -179,6 +188,7 @@ def recipe_from_roles(
     `sections` are those of a recipe, such as missing="own-value"; None leaves one out.
     """
     seen = looks(source)
+    _check_some(roles, seen)
     mistakes = [
         Mistake(("columns", name), "The table must have this column.", "no such column", close_to(name, list(seen)))
         for name in roles
@@ -195,7 +205,9 @@ def recipe_from_roles(
     ordered = {name: roles[name] for name in seen}
     file = {**source.options, **sections.pop("file", {})}
     given = {name: value for name, value in sections.items() if value is not None}
-    return Recipe(k=k, method=method, columns=rules_for(ordered, seen), file=file, **given)
+    rules = rules_for(ordered, seen)
+    check_number_texts(source, {name: rule.kind for name, rule in rules.items()})
+    return Recipe(k=k, method=method, columns=rules, file=file, **given)
 
 
 def looks(source: Source) -> dict[str, Look]:
@@ -207,7 +219,7 @@ def looks(source: Source) -> dict[str, Look]:
 
 
 def _looks_at_all(source: Source) -> dict[str, Look]:
-    return {name: look(source.arrow(name), source.decimal) for name in source.names}
+    return {name: look(undressed(source.arrow(name), source.dress), source.decimal) for name in source.names}
 
 
 def _looks_in_parts(source: Source) -> dict[str, Look]:
@@ -216,7 +228,7 @@ def _looks_in_parts(source: Source) -> dict[str, Look]:
         looking = {name: Looking(source.decimal, _COUNTED) for name in engine.names}
         for records in engine.scan(engine.names):
             for name in engine.names:
-                looking[name].add(records.reading.plain(records.arrow(name)))
+                looking[name].add(undressed(records.reading.plain(records.arrow(name)), source.dress))
         engine.check_unchanged()
         if engine.records == 0:
             raise CoterieError("The table must hold records.", "0")

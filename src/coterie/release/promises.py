@@ -34,6 +34,14 @@ def _is_neutralized(recipe: Recipe, details: Mapping[str, Any]) -> bool:
     return recipe.file.formulas == "neutralize" and "delimiter" in details
 
 
+def _dress(kind: str | None, details: Mapping[str, Any]) -> dict[str, Any]:
+    """What the verifier takes off numbers in a text file; those that are released for a group have nothing on."""
+    if kind not in ("numeric", "integer"):
+        return {}
+    lists = {name: tuple(details.get(name) or ()) for name in ("prefix", "suffix")}
+    return {"thousands": str(details.get("thousands") or ""), **lists}
+
+
 def claims_of(recipe: Recipe, details: Mapping[str, Any]) -> Claims:
     """What a release promises. `details` say how a text file writes numbers and gaps."""
     within, told, neutral = recipe.within, released_names(recipe, details), _is_neutralized(recipe, details)
@@ -48,6 +56,9 @@ def claims_of(recipe: Recipe, details: Mapping[str, Any]) -> Claims:
             decimal=(details.get("decimal") or ".") if rule.kind in ("numeric", "integer") else ".",
             missing=tuple(details.get("missing") or ()),
             format=rule.format,
+            true=tuple(harmless(rule.true or ()) if neutral else rule.true or ()),
+            false=tuple(harmless(rule.false or ()) if neutral else rule.false or ()),
+            **_dress(rule.kind, details),
         )
         for name, rule in recipe.columns.items()
         if rule.role == "confidential"

@@ -26,7 +26,8 @@ def refuse_in_parts(path: Path | None, memory: int) -> None:
         raise CoterieError("The engine duckdb is for files.", "a table in memory", "use engine memory.")
     if kind_of(path) not in IN_PARTS:
         what = "Only CSV and Parquet files are read part by part."
-        raise CoterieError(what, f"'{path.name}'", "use engine memory and, if need be, a higher memory limit.")
+        hint = "use engine memory and, if need be, a higher memory limit; or save the file as CSV or Parquet."
+        raise CoterieError(what, f"'{path.name}'", hint)
     if memory < LEAST_MEMORY:
         what = f"Part by part, the memory limit must be at least {LEAST_MEMORY >> 20} MiB."
         raise CoterieError(what, f"{memory:,} bytes")

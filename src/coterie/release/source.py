@@ -13,12 +13,16 @@ from ..engines.memory import MemoryEngine
 from ..errors import CoterieError, boundary
 from ..formats import Format, content_hash, kind_of, without_user_missing
 from ..formats import read as read_file
-from ..formats.base import attempt, check_file
+from ..formats.base import attempt, check_file, text_suffix
+from ..formats.excel_scan import unpacked_bytes
+from ..formats.packed import is_packed, unpacked_size
 from ..formats.streams import peek
 from ..recipe import ColumnRule, Recipe
+from ..tables.dress import PLAIN, Dress, dress_of
 from ..tables.frames import Table, open_table
-from ..tables.records import Reading, without_texts
+from ..tables.records import Places, Reading, without_texts
 from .memory_limit import bytes_of, default_limit
+from .places import Lines, Rows
 from .refused import IN_PARTS, refuse_in_parts
 
 _TIMES = 12  # the bytes that protecting takes in memory, for each byte of a CSV file or value of 8 bytes
@@ -66,14 +70,16 @@ class Source:
 
     @property
     def suffix(self) -> str:
-        """How the file's name ends."""
-        return ".parquet" if self.path is None else self.path.suffix.lower()
+        """How the name of the file ends that is released: packed files and spreadsheets come out as text."""
+        if self.path is None:
+            return ".parquet"
+        return ".csv" if kind_of(self.path) == "excel" else text_suffix(self.path)
 
     @cached_property
     @boundary
     def fits(self) -> bool:
         """Whether protecting it in memory stays within the limit, by what the file's size tells."""
-        if self.path is None or (kind_of(self.path) not in IN_PARTS and not self.limited):
+        if self.path is None or (kind_of(self.path) not in (*IN_PARTS, "excel") and not self.limited):
             return True
         return needed(self.path) <= self.memory
 
@@ -88,6 +94,9 @@ class Source:
     def _read(self) -> tuple[Table, Format | None, Table | None]:
         """The whole table, its format, and the same without codes that mean missing, where these are kept."""
         assert self.path is not None
+        if self._is_sheet and not self.fits:
+            what = f"An Excel file must fit into memory, of which {self.memory >> 20:,} MiB may be taken."
+            raise CoterieError(what, f"'{self.path.name}'", "save it as CSV, which is read part by part.")
         several = self._several_missing
         read = read_file(self.path, {**self.options, "missing": []} if several else self.options)
         form, numbers = read.format, None
@@ -104,7 +113,12 @@ class Source:
         """The texts that mean missing, if there are several."""
         given = self.options.get("missing", ())
         several = isinstance(given, (list, tuple)) and len(given) > 1 and all(isinstance(m, str) for m in given)
-        return tuple(given) if several else ()
+        empty = ("",) if several and "" not in given and self._is_sheet else ()  # an empty cell is always missing
+        return (*given, *empty) if several else ()
+
+    @property
+    def _is_sheet(self) -> bool:
+        return self.path is not None and kind_of(self.path) == "excel"
 
     @property
     def _only_peeked(self) -> bool:
@@ -147,6 +161,20 @@ class Source:
         """The decimal mark of numbers in text."""
         return str(self.details.get("decimal") or ".")
 
+    @property
+    def dress(self) -> Dress:
+        """What is taken off numbers in text before they are read."""
+        return dress_of(self.details) if self.is_text else PLAIN
+
+    @cached_property
+    def places(self) -> Places:
+        """Says where in the file records are."""
+        if self.path is None or not self.is_text:
+            return Places()
+        if self._is_sheet:
+            return Rows(self.path, self.options)
+        return Lines(self.path, self.details, len(self.names))
+
     def choose(self, engine: str | None) -> str:
         """The engine: the one that was asked for, if the table can be there, or by size."""
         if engine is not None and engine not in ENGINES:
@@ -164,10 +192,13 @@ class Source:
             assert self.path is not None
             assert self.sha256 is not None
             form, names = self._peeked
-            reading = Reading(rules, str(form.details.get("decimal") or "."), self._several_missing)
+            decimal, dress = str(form.details.get("decimal") or "."), dress_of(form.details)
+            places = Lines(self.path, form.details, len(names)) if form.kind == "csv" else Places()
+            reading = Reading(rules, decimal, self._several_missing, dress=dress, places=places)
             reading = replace(reading, missing_texts=_missing_texts(form))
             return DuckDBEngine(self.path, form, names, reading, self.memory, self.sha256, rows)
-        reading = Reading(rules, self.decimal, missing_texts=_missing_texts(self.format))
+        reading = Reading(rules, self.decimal, dress=self.dress, places=self.places)
+        reading = replace(reading, missing_texts=_missing_texts(self.format))
         return MemoryEngine(self.names, self.table.records, self.arrow, reading, self._typed)
 
     @cached_property
@@ -213,7 +244,11 @@ def needed(path: Path) -> int:
     """About how many bytes a file takes to be protected in memory."""
     if kind_of(path) != "parquet":
         check_file(path)
-        return _TIMES * path.stat().st_size
+        most = 4 * default_limit() // _TIMES  # what is beyond need not be counted: no machine has so much
+        size, reason = attempt(unpacked_size, path, most) if is_packed(path) else (path.stat().st_size, None)
+        if reason is not None:
+            raise CoterieError(f"'{path}' cannot be unpacked.", reason or None, "is it damaged?")
+        return _TIMES * max(int(size), unpacked_bytes(path) if kind_of(path) == "excel" else 0)
     from pyarrow import parquet
 
     metadata, reason = attempt(parquet.read_metadata, path)

@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 
 from . import kinds
 from .columns import Column
+from .dress import PLAIN, Dress, undressed, units
 from .identities import Hashes, identities
-from .kinds import Typed
+from .kinds import Typed, UnfitError
 from .spellings import Spelling
 
 Floats = NDArray[np.float64]
@@ -39,6 +40,10 @@ class Reading:
         All texts that mean missing in the file, whether a column still holds them or not.
     spellings : mapping of str to Spelling
         How the numbers of columns of strata are written; known then, too.
+    dress : Dress
+        What is taken off numbers in text before they are read.
+    places : Places
+        Says where in a file records are, for errors.
     """
 
     rules: Mapping[str, Any]
@@ -48,6 +53,8 @@ class Reading:
     categories: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     missing_texts: tuple[str, ...] = ()
     spellings: Mapping[str, Spelling] = field(default_factory=dict)
+    dress: Dress = PLAIN
+    places: Places | None = None
 
     def with_survey(
         self,
@@ -64,10 +71,39 @@ class Reading:
 
     def read(self, name: str, array: Any) -> Typed:
         """A column of some records."""
-        step, every = self.steps.get(name), self.categories.get(name)
-        plain, rule = self.plain(array), self.rules[name]
-        typed = kinds.read(name, plain, rule, self.decimal, step, every, self.missing_texts)
+        step, every, rule = self.steps.get(name), self.categories.get(name), self.rules[name]
+        plain = self.plain(array)
+        if rule.kind not in ("numeric", "integer") or self.dress.is_plain:
+            typed = kinds.read(name, plain, rule, self.decimal, step, every, self.missing_texts)
+        else:
+            bare = undressed(plain, self.dress)
+            typed = kinds.read(name, bare, rule, self.decimal, step, every, self.missing_texts)
+            typed = typed._replace(style=units(plain, self.dress) or None)
         return typed._replace(step=self.steps.get(name, typed.step))
+
+    def read_at(self, name: str, array: Any, numbers: Ints, whole: bool) -> Typed:
+        """The same; what is refused is told with the places of the records that these numbers name."""
+        try:
+            return self.read(name, array)
+        except UnfitError as error:
+            unfit = error
+        where = (self.places or Places()).words([int(numbers[row]) for row in unfit.rows])
+        raise unfit.at(where, whole)
+
+
+class Places:
+    """Where records are: here, by their numbers, from 1. A file knows better."""
+
+    def words(self, numbers: list[int]) -> str:
+        """The places of some records, as one says it."""
+        return listed("record", [number + 1 for number in numbers])
+
+
+def listed(noun: str, places: list[int]) -> str:
+    """Places as one says them: line 7; lines 7, 9 and 12."""
+    if len(places) == 1:
+        return f"{noun} {places[0]}"
+    return f"{noun}s {', '.join(map(str, places[:-1]))} and {places[-1]}"
 
 
 def without_texts(array: Any, texts: tuple[str, ...]) -> Any:
@@ -92,6 +128,8 @@ class Records:
         How columns are read.
     """
 
+    whole = False  # whether these are all records of the table
+
     def __init__(self, numbers: Ints, arrow: Callable[[str], Any], reading: Reading) -> None:
         self.numbers, self.arrow, self.reading = numbers, arrow, reading
         self._typed: dict[str, Typed] = {}
@@ -103,7 +141,7 @@ class Records:
     def typed(self, name: str) -> Typed:
         """A column as numbers, and the way back."""
         if name not in self._typed:
-            self._typed[name] = self.reading.read(name, self.arrow(name))
+            self._typed[name] = self.reading.read_at(name, self.arrow(name), self.numbers, self.whole)
         return self._typed[name]
 
     def column(self, name: str) -> Column:

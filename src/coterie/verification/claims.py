@@ -49,6 +49,12 @@ class Guard:
         Texts that stand for a missing value, beside the empty one.
     format : str, optional
         How dates are written as text, as for `strptime`; without it, as in ISO 8601 without an offset.
+    thousands : str
+        What may stand between groups of three digits in numbers that are written as text; a blank stands for any.
+    prefix, suffix : tuple of str
+        What may stand before or after such a number, such as a currency or a percent sign.
+    true, false : tuple of str
+        The words for yes and no of a boolean column, where they are others than true, yes, 1 and the like.
     """
 
     column: str
@@ -60,11 +66,16 @@ class Guard:
     decimal: str = "."
     missing: tuple[str, ...] = ()
     format: str | None = None
+    thousands: str = ""
+    prefix: tuple[str, ...] = ()
+    suffix: tuple[str, ...] = ()
+    true: tuple[str, ...] = ()
+    false: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if self.kind not in KINDS:
             raise CoterieError(f"The kind of '{self.column}' must be one of {', '.join(KINDS)}.", _shown(self.kind))
-        for name in ("order", "missing"):
+        for name in ("order", "missing", "prefix", "suffix", "true", "false"):
             object.__setattr__(self, name, self._texts(name))
         if self.l is not None:
             object.__setattr__(self, "l", _whole(self.l, f"l of '{self.column}'", "l = 1 asks for nothing."))
@@ -104,6 +115,15 @@ class Guard:
             raise CoterieError(f"'decimal' of '{self.column}' must be '.' or ','.", _kind_of(self.decimal))
         if self.decimal != "." and self.kind not in ("numeric", "integer"):
             raise CoterieError("Only numbers have a decimal sign.", f"'decimal' of '{self.column}' ({self.kind})")
+        if (self.true or self.false) and (self.kind != "boolean" or not (self.true and self.false)):
+            what = "Words for yes and no go together, and are for a boolean column."
+            raise CoterieError(what, f"'true' or 'false' of '{self.column}' ({self.kind})")
+        if not isinstance(self.thousands, str) or len(self.thousands) > 1 or self.thousands == self.decimal:
+            what = f"'thousands' of '{self.column}' must be one sign, and not the decimal sign."
+            raise CoterieError(what, _kind_of(self.thousands))
+        if (self.thousands or self.prefix or self.suffix) and self.kind not in ("numeric", "integer"):
+            what = "Only numbers have a prefix, a suffix, or a sign between thousands."
+            raise CoterieError(what, f"one of them for '{self.column}' ({self.kind})")
         if self.format is not None and (self.kind != "datetime" or not isinstance(self.format, str)):
             raise CoterieError("Only dates and times have a format, a text.", f"'format' of '{self.column}'")
 

@@ -44,6 +44,10 @@ class File:
             if "delimiter" not in given:
                 raise CoterieError("Without a header, the delimiter must be given.", "none in 'dialect'")
             return cls(utf8, names, wanted[0], quote, False)
+        if "names" in given:  # instead of those in the first line
+            if "delimiter" not in given:
+                raise CoterieError("With names, the delimiter must be given.", "none in 'dialect'")
+            return cls(utf8, tuple(given["names"]), wanted[0], quote, True)
         heads = {delimiter: _first_row(utf8, delimiter, quote) for delimiter in wanted}
         if not any(heads.values()):
             hint = "is it in UTF-8, with the names in its first line?"
@@ -123,8 +127,10 @@ def _checked(dialect: Mapping[str, Any] | None) -> dict[str, Any]:
             raise CoterieError(f"'{name}' must be one ASCII character.", f"an object of type {type(sign).__name__}")
     if "delimiter" in given and given["delimiter"] == given.get("quote", '"'):
         raise CoterieError("Delimiter and quote must differ.", "the same character for both")
-    if not isinstance(given.get("header", True), bool) or given.get("header", True) is ("names" in given):
-        raise CoterieError("'names' must be given if 'header' is False, and only then.", "one without the other")
+    if not isinstance(given.get("header", True), bool) or ("names" in given and "header" not in given):
+        raise CoterieError("'header' must be True or False; with names, it must be given.", "another, or none")
+    if not given.get("header", True) and "names" not in given:
+        raise CoterieError("'names' must be given if 'header' is False.", "none")
     names = given.get("names", ())
     if isinstance(names, str) or not all(isinstance(n, str) for n in names):
         raise CoterieError("'names' must be a list of column names.", f"an object of type {type(names).__name__}")

@@ -45,8 +45,9 @@ def present(guard: Guard, column: str, kind: str) -> str:
     if kind in TEXT:
         trimmed = f"regexp_replace({name}::VARCHAR, '^{BLANK}|{BLANK}$', '', 'g')"
         return f"CASE WHEN {trimmed} NOT IN ('', {', '.join(map(literal, guard.missing or ('',)))}) THEN {trimmed} END"
-    if guard.missing or guard.decimal != "." or guard.format is not None:
-        what = "'missing', 'decimal' and 'format' are about texts."
+    dressed = guard.thousands or guard.prefix or guard.suffix
+    if guard.missing or guard.decimal != "." or guard.format is not None or dressed:
+        what = "'missing', 'decimal', 'thousands', 'prefix', 'suffix' and 'format' are about texts."
         raise CoterieError(what, f"'{guard.column}', a column of type {kind}", "leave them out.")
     return f"CASE WHEN NOT isnan({name}) THEN {name} END" if kind in FLOATS else name
 
@@ -58,6 +59,9 @@ def value(guard: Guard, kind: str) -> str:
     """
     if guard.kind == "nominal":
         return "v"
+    if guard.kind == "boolean" and guard.true:
+        yes, no = (", ".join(map(literal, words)) for words in (guard.true, guard.false))
+        return f"CASE WHEN v::VARCHAR IN ({yes}) THEN 'true' WHEN v::VARCHAR IN ({no}) THEN 'false' END"
     if guard.kind == "boolean":
         told = f"CASE WHEN v IN {_YES} THEN 'true' WHEN v IN {_NO} THEN 'false' ELSE v END"
         return told if kind in TEXT else "coalesce(TRY_CAST(v AS BOOLEAN)::VARCHAR, v::VARCHAR)"
@@ -90,16 +94,41 @@ def _ordinal(guard: Guard, kind: str) -> str:
     return f"nullif(list_position([{', '.join(numbers)}]::DOUBLE[], v::DOUBLE), 0)"
 
 
+def _signs(text: str) -> str:
+    """A text as a pattern that matches it alone."""
+    return "".join(f"\\x{{{ord(sign):x}}}" for sign in text)
+
+
+def _bare(guard: Guard) -> str:
+    """`v` without what may stand before, after and between the digits of a number; as it is where it doesn't fit."""
+    if not (guard.thousands or guard.prefix or guard.suffix):
+        return "v"
+    mark, between = _signs(guard.decimal), _signs(guard.thousands)
+    if guard.thousands == " ":
+        between = r"[ \x{a0}\x{2009}\x{202f}]"
+    whole = f"([0-9]{{1,3}}({between}[0-9]{{3}})+|[0-9]+)" if between else "[0-9]+"
+    digits = f"({whole}({mark}[0-9]*)?|{mark}[0-9]+)([eE][+-]?[0-9]+)?"
+    blank = r"[\s\p{Z}]*"
+    before = "|".join(map(_signs, guard.prefix)) or r"[^\s\S]"  # which nothing is
+    after = "|".join(map(_signs, guard.suffix)) or r"[^\s\S]"
+    pattern = f"^(?:([+-]?){blank}(?:{before})?{blank}|(?:{before}){blank}([+-]))({digits}){blank}(?:{after})?$"
+    bare = f"regexp_replace(v, '{pattern}', '\\1\\2\\3')"
+    if between:
+        bare = f"regexp_replace({bare}, '{between}', '', 'g')"
+    return f"CASE WHEN regexp_matches(v, '{pattern}') THEN {bare} ELSE v END"
+
+
 def _number(guard: Guard) -> str:
     sign = "[.]" if guard.decimal == "." else ","
     pattern = f"[+-]?([0-9]+({sign}[0-9]*)?|{sign}[0-9]+)([eE][+-]?[0-9]+)?"
-    number = f"TRY_CAST(ltrim(replace(v, '{guard.decimal}', '.'), '+') AS DOUBLE)"
+    v = _bare(guard)
+    number = f"TRY_CAST(ltrim(replace({v}, '{guard.decimal}', '.'), '+') AS DOUBLE)"
     if guard.kind != "integer":
-        return f"CASE WHEN regexp_full_match(v, '{pattern}') THEN {number} END"
+        return f"CASE WHEN regexp_full_match({v}, '{pattern}') THEN {number} END"
     return (  # R writes 100000 as 1e+05
-        f"CASE WHEN regexp_full_match(v, '[+-]?[0-9]+({sign}0*)?') "
-        f"THEN TRY_CAST(ltrim(split_part(v, '{guard.decimal}', 1), '+') AS HUGEINT) "
-        f"WHEN regexp_full_match(v, '{pattern}') AND {number} = trunc({number}) AND abs({number}) < 9007199254740992 "
+        f"CASE WHEN regexp_full_match({v}, '[+-]?[0-9]+({sign}0*)?') "
+        f"THEN TRY_CAST(ltrim(split_part({v}, '{guard.decimal}', 1), '+') AS HUGEINT) "
+        f"WHEN regexp_full_match({v}, '{pattern}') AND {number} = trunc({number}) AND abs({number}) < 9007199254740992 "
         f"THEN {number}::HUGEINT END"
     )
 
@@ -140,7 +169,7 @@ def _named(keys: Sequence[str]) -> tuple[str, str]:
 
 def has_keys(guard: Guard, kind: str) -> bool:
     """Whether the values of a confidential column are told apart by keys of texts."""
-    return kind in TEXT and guard.kind in ("nominal", "boolean")
+    return kind in TEXT and guard.kind in ("nominal", "boolean") and not guard.true  # words are named as they stand
 
 
 def letters(guard: Guard, column: str) -> str:

@@ -11,8 +11,9 @@ from .categories import MOST_CATEGORIES, meaning, read_boolean, read_nominal, re
 from .numbers import read_integer, read_numeric
 from .times import read_datetime
 from .typed import Typed
+from .unfit import UnfitError
 
-__all__ = ["MOST_CATEGORIES", "Typed", "meaning", "read"]
+__all__ = ["MOST_CATEGORIES", "Typed", "UnfitError", "meaning", "read"]
 
 _NUMBERS = {"numeric": read_numeric, "integer": read_integer}
 _CATEGORIES = {"ordinal": read_ordinal, "nominal": read_nominal, "boolean": read_boolean}

@@ -13,8 +13,10 @@ from ..arrow import array_of, is_text, nulls_of
 from ..columns import Column
 from ..text_keys import text_key, text_keys
 from .typed import Floats, Typed
+from .unfit import UnfitError
 
 MOST_CATEGORIES = 4096  # categories of a nominal quasi-identifier: with more, it is an identifier rather
+_AROUND = " \t\r\n\xa0\u200b\ufeff"
 _NO = ("false", "no", "n", "f", "0", "off")
 _YES = ("true", "yes", "y", "t", "1", "on")
 
@@ -67,9 +69,10 @@ def read_ordinal(name: str, array: Any, rule: Any, *_: Any) -> Typed:
     place = {text: i for i, text in enumerate(rule.order)}
     unknown = [t for t in texts if t not in place]
     if unknown:
-        records = int(np.isin(codes, [i for i, t in enumerate(texts) if t not in place]).sum())
-        got = f"{len(unknown)} others, in {records} records"
-        raise CoterieError(f"The order of '{name}' must name all its categories.", got, "add them where they belong.")
+        rows = np.flatnonzero(np.isin(codes, [i for i, t in enumerate(texts) if t not in place])).tolist()
+        hint = 'add them to order where they belong; texts that mean missing to [file] missing = ["", "NA"].'
+        what = f"The order of '{name}' must name all its categories."
+        raise UnfitError(what, len(rows), f"values of {len(unknown)} others", hint, rows)
     at = {text: i for i, text in enumerate(texts)}
     numbers = np.full(len(codes), np.nan)
     for text, i in at.items():
@@ -80,14 +83,18 @@ def read_ordinal(name: str, array: Any, rule: Any, *_: Any) -> Typed:
 
 def read_boolean(name: str, array: Any, rule: Any, every: tuple[str, ...] | None = None, *_: Any) -> Typed:
     """Yes and no, by whichever pair of words; `every` are those of the whole table."""
-    del rule
+    if getattr(rule, "true", None):
+        return _read_words(name, array, rule)
     texts, codes, back = _categories(array)
     means = [meaning(text) for text in texts]
     if None in means or len(set(means)) < len(texts):
-        hint = 'true and false, yes and no, 1 and 0; else kind = "nominal".'
-        raise CoterieError(
-            f"The column '{name}' must hold two values, for yes and no.", f"{len(texts)} categories", hint
-        )
+        hint = 'say which words they are, such as true = ["Ja"] and false = ["Nein"]; of others, kind = "nominal".'
+        what = f"The column '{name}' must hold two values, for yes and no: true and false, yes and no, 1 and 0."
+        if None not in means:
+            raise CoterieError(what, f"{len(texts)} ways to write them", hint)
+        unknown = [i for i, m in enumerate(means) if m is None]
+        rows = np.flatnonzero(np.isin(codes, unknown)).tolist()
+        raise UnfitError(what, len(rows), "others", hint, rows)
     no, yes = every or ("false", "true")
     no = next((t for t, m in zip(texts, means, strict=True) if m is False), no)
     yes = next((t for t, m in zip(texts, means, strict=True) if m is True), yes)
@@ -96,6 +103,22 @@ def read_boolean(name: str, array: Any, rule: Any, every: tuple[str, ...] | None
         numbers[codes == i] = float(bool(m))
     old = np.array([texts.index(t) if t in texts else -1 for t in (no, yes)])
     return _typed(name, "boolean", [no, yes], numbers, back, old)._replace(style=tuple(texts))
+
+
+def _read_words(name: str, array: Any, rule: Any) -> Typed:
+    """Yes and no by the words that the rule names; the first of each is what is released."""
+    texts, codes, back = _categories(array)
+    words = {**dict.fromkeys(rule.false, False), **dict.fromkeys(rule.true, True)}
+    means = [words.get(text.strip(_AROUND).strip()) for text in texts]
+    unknown = [i for i, m in enumerate(means) if m is None]
+    if unknown:
+        rows = np.flatnonzero(np.isin(codes, unknown)).tolist()
+        what = f"The column '{name}' must hold the words that its true and false name."
+        raise UnfitError(what, len(rows), "others", "add their words to true or false, or to [file] missing.", rows)
+    numbers = np.array([*(float(bool(m)) for m in means), np.nan])[codes]
+    names = [rule.false[0], rule.true[0]]
+    old = np.array([texts.index(word) if word in texts else -1 for word in names])
+    return _typed(name, "boolean", names, numbers, back, old)
 
 
 def meaning(text: str) -> bool | None:

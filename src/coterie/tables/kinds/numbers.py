@@ -9,7 +9,9 @@ import numpy as np
 from ...errors import CoterieError
 from ..arrow import array_of, flags_of, floats_of, is_text, texts_of
 from ..columns import Column
+from .advice import advice_on_numbers
 from .typed import Floats, Typed
+from .unfit import UnfitError
 
 LARGEST = 1e300  # beyond it, a sum of a few values is no number any more
 EXACT = 2.0**53  # beyond it, floats skip integers
@@ -43,9 +45,10 @@ def read_integer(name: str, array: Any, rule: Any, decimal: str) -> Typed:
     kind = array.type
     values = _numbers(name, array, decimal)
     present = values[~np.isnan(values)]
-    broken = int(np.count_nonzero(present != np.rint(present)))
+    broken = np.flatnonzero(~np.isnan(values) & (values != np.rint(values))).tolist()
     if broken:
-        raise CoterieError(f"The column '{name}' must hold whole numbers.", f"{broken} others", 'kind = "numeric"?')
+        what, hint = f"The column '{name}' must hold whole numbers.", f'kind = "numeric" (--kind {name}=numeric)?'
+        raise UnfitError(what, len(broken), "others", hint, broken)
     if len(present) and np.abs(present).max() >= EXACT:
         what = f"The whole numbers of '{name}' must be below 2**53, to be averaged exactly."
         raise CoterieError(what, "larger ones", "if it is an identifier, give it that role.")
@@ -71,9 +74,10 @@ def _numbers(name: str, array: Any, decimal: str) -> Floats:
         values = floats_of(array)
     else:
         raise CoterieError(f"The column '{name}' must hold numbers.", f"type {kind}", "is its kind right?")
-    infinite = int(np.isinf(values).sum())
+    infinite = np.flatnonzero(np.isinf(values)).tolist()
     if infinite:
-        raise CoterieError(f"The numbers of '{name}' must be finite.", f"{infinite} infinite")
+        what, hint = f"The numbers of '{name}' must be finite.", "correct them, or leave them empty and say [missing]."
+        raise UnfitError(what, len(infinite), "infinite", hint, infinite)
     if np.nanmax(np.abs(values), initial=0.0) > LARGEST:
         raise CoterieError(f"The numbers of '{name}' must be below {LARGEST:g}.", "larger ones", "use another unit.")
     return values + 0.0
@@ -87,10 +91,10 @@ def _from_text(name: str, array: Any, decimal: str) -> Floats:
     sign = "[.]" if decimal == "." else ","
     good = pc.match_substring_regex(text, rf"^[+-]?(\d+({sign}\d*)?|{sign}\d+)([eE][+-]?\d+)?$")
     good = flags_of(pc.fill_null(good, True))
-    wrong = int(np.count_nonzero(~good))
+    wrong = np.flatnonzero(~good).tolist()
     if wrong:
-        hint = f"its decimal mark must be '{decimal}'; texts that mean missing belong in [file] missing."
-        raise CoterieError(f"The column '{name}' must hold numbers.", f"{wrong} that are none", hint)
+        hint = advice_on_numbers(name, array.take(wrong), decimal)
+        raise UnfitError(f"The column '{name}' must hold numbers.", len(wrong), "that are none", hint, wrong)
     if decimal != ".":
         text = pc.replace_substring(text, decimal, ".")
     text = pc.replace_substring_regex(text, r"^\+", "")

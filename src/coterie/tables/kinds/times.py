@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Any, NamedTuple
 
@@ -11,7 +13,9 @@ from numpy.typing import NDArray
 from ...errors import CoterieError
 from ..arrow import array_of, floats_of, is_text, nulls_of, texts_of
 from ..columns import Column
+from .date_advice import advice_on_dates
 from .typed import Floats, Typed
+from .unfit import UnfitError
 
 SECOND = 1e6
 DAY = 86_400 * SECOND
@@ -42,7 +46,9 @@ def read_datetime(name: str, array: Any, rule: Any, step: float | None = None) -
         raise CoterieError(what, f"format for '{name}'", "leave it out.")
     kind = array.type
     if not (pa.types.is_temporal(kind) and not pa.types.is_duration(kind)):
-        raise CoterieError(f"The column '{name}' must hold dates or times.", f"type {kind}", "is its kind right?")
+        hint = 'numbers such as 20241231 must be turned into dates, or into texts with format = "%Y%m%d".'
+        hint = hint if pa.types.is_integer(kind) or pa.types.is_floating(kind) else "is its kind right?"
+        raise CoterieError(f"The column '{name}' must hold dates or times.", f"type {kind}", hint)
     scale = _scale(kind)
     ticks = floats_of(_as_integers(array))
     numbers = ticks * scale
@@ -102,25 +108,28 @@ def _resolution(numbers: Floats) -> float:
 def _from_text(name: str, array: Any, rule: Any, whole: float | None) -> Typed:
     """Dates as ISO 8601 writes them, or as the rule's format says."""
     encoded = array.dictionary_encode()
-    parsed, wrong = [], 0
-    for text in encoded.dictionary.to_pylist():
+    texts = encoded.dictionary.to_pylist()
+    parsed, wrong = [], []
+    for i, text in enumerate(texts):
         try:
             parsed.append(_parsed(text.strip(), rule.format))
-        except ValueError:
-            wrong += 1
+        except (ValueError, re.error):
+            wrong.append(i)
     if wrong:
-        hint = "say format, such as '%d.%m.%Y', for dates that are not written as in 2024-12-31."
-        raise CoterieError(
-            f"The column '{name}' must hold dates or times.", f"{wrong} different texts that are none", hint
-        )
-    styles = {style for _, style in parsed}
+        rows = np.flatnonzero(np.isin(_codes(array, encoded), wrong)).tolist()
+        told = "that are not written as its format says" if rule.format is not None else "that are none"
+        hint = advice_on_dates(name, texts, [texts[i] for i in wrong], rule.format)
+        raise UnfitError(f"The column '{name}' must hold dates or times.", len(rows), told, hint, rows)
+    styles = Counter(style for _, style in parsed)
     if len(styles) > 1:
-        got = f"{len(styles)} ways"
-        raise CoterieError(f"The dates or times of '{name}' must all be written the same way.", got, "make them alike.")
+        usual = styles.most_common(1)[0][0]
+        others = [i for i, (_, style) in enumerate(parsed) if style != usual]
+        rows = np.flatnonzero(np.isin(_codes(array, encoded), others)).tolist()
+        what = f"The dates or times of '{name}' must all be written the same way."
+        raise UnfitError(what, len(rows), "that differ from the others", "make them alike, such as 2024-12-31.", rows)
     values = np.array([number for number, _ in parsed] + [np.nan])
     style = next(iter(styles), _Style("date", "T", False, rule.format))
-    codes = np.where(nulls_of(array), -1, np.nan_to_num(floats_of(encoded.indices))).astype(np.int64)
-    numbers = values[codes]
+    numbers = values[_codes(array, encoded)]
     step = whole or (DAY if style.what == "date" else min(_resolution(numbers), 60 * SECOND))
     kind = array.type
     return Typed(
@@ -129,6 +138,11 @@ def _from_text(name: str, array: Any, rule: Any, whole: float | None) -> Typed:
         lambda new: texts_of(new, lambda x: _written(x, style, step), kind),
         style if styles else None,
     )
+
+
+def _codes(array: Any, encoded: Any) -> NDArray[np.int64]:
+    """The number of each record's text among the different ones; -1 where there is none."""
+    return np.where(nulls_of(array), -1, np.nan_to_num(floats_of(encoded.indices))).astype(np.int64)
 
 
 def _parsed(text: str, how: str | None) -> tuple[float, _Style]:
