@@ -34,6 +34,21 @@ def one_of(*choices: str) -> Must:
     return constraints.one_of(*choices, quote='"')
 
 
+UNDECIDED = "?"  # stands in a draft where a person must decide
+
+
+def decided(*choices: str) -> Must:
+    """One of some words; a draft may have left it open, which is no answer."""
+    words = one_of(*choices)
+
+    def read(value: Any) -> Any:
+        if value == UNDECIDED:
+            raise WrongError("the draft leaves this to you: its reason stands above. Decide, and write it here.")
+        return words.read(value)
+
+    return Must(words.be, read)
+
+
 def _whole(least: int) -> Must:
     return constraints.whole(least, be=f"a whole number of at least {least}")
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..tables.columns import KINDS
-from .fields import ABOVE_1, AT_LEAST_2, BLOCKS, DECIMALS, FLAG, POSITIVE, SHARE, TEXT, TEXTS, ask, one_of
+from .fields import ABOVE_1, AT_LEAST_2, BLOCKS, DECIMALS, FLAG, POSITIVE, SHARE, TEXT, TEXTS, ask, decided, one_of
 
 ROLES = ("identifier", "quasi", "confidential", "other")
 SMALL = ("refuse", "merge", "suppress")
@@ -37,8 +37,8 @@ class ColumnRule:
         column's standard deviations.
     """
 
-    role: str = ask(one_of(*ROLES))
-    kind: str | None = ask(one_of(*KINDS), None)
+    role: str = ask(decided(*ROLES))
+    kind: str | None = ask(decided(*KINDS), None)
     order: tuple[str, ...] | None = ask(TEXTS, None)
     decimals: int | None = ask(DECIMALS, None)
     format: str | None = ask(TEXT, None)
