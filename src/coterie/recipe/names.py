@@ -49,9 +49,9 @@ _IDENTIFIERS = _set(
     """
     id ids ident identifier identifiant identificador identificativo identifikator kennung kennziffer uuid guid
     ssn nhs mrn iban passport reisepass pasaporte passeport pesel dni nif bsn ahv svnr cpr personnummer matrikel
-    aktenzeichen surname lastname firstname forename vorname nachname prenom apellido apellidos cognome achternaam
-    voornaam username login mail email phone telephone tel telefon telefono mobile handy fax address adresse
-    direccion indirizzo adres street strasse rue calle url ip licence license kennzeichen rownames
+    serial seqno seqn aktenzeichen surname lastname firstname forename vorname nachname prenom apellido apellidos
+    cognome achternaam voornaam username login mail email phone telephone tel telefon telefono mobile handy fax address
+    adresse direccion indirizzo adres street strasse rue calle url ip licence license kennzeichen rownames
     """
 )
 _NAMES = _set("name names nom nome naam nombre nombres")
@@ -104,20 +104,23 @@ _CATEGORIES = _list(
 _EDUCATION = ("educ", "bildung", "schul", "instruction", "onderwijs")
 _MEASURES = _list(
     """
-    age ages alter edad eta leeftijd year years yrs jahr annee ano anos jaar day days tag tage jour jours dia dias
-    week weeks woche semaine semana hour hours hrs stunde heure hora minute exper tenure durat dauer duree los
-    length height size sizes anzahl count aantal kids children kinder enfants hijos sibling geschwister visit
-    besuche room zimmer pieces dependents pregnanc parity
+    age ages alter edad eta leeftijd time year years yrs jahr annee ano anos jaar days tage jours dias dagen week weeks
+    woche semaine semana hours hrs stunde heure horas minute exper experience expersq erfahrung tenure durat dauer
+    duree los length height anzahl count counts aantal kids children kinder enfants hijos sibling geschwister visit
+    besuche room rooms zimmer pieces dependents pregnanc parity
     """
 )
+_EXACT_ONES = _set("count exper alter time")
 _COUNTED = _set("n nr no num number anzahl nombre numero count aantal")
-_EXACT = frozenset(w for w in (*_MEASURES, *_CATEGORIES) if len(w) <= 4)  # too short to begin a longer word
+_EXACT = _EXACT_ONES | frozenset(
+    w for w in (*_MEASURES, *_CATEGORIES) if len(w) <= 4
+)  # too short to begin a longer word
 
-_ENDINGS = _set("level stufe niveau class klasse group gruppe type status size income einkommen salary gehalt")
+_ENDINGS = _set("level stufe niveau class klasse group gruppe type status income einkommen salary gehalt")
 
 
 def _begins(words: list[str], stems: tuple[str, ...]) -> bool:
-    """Whether a word is one of these or begins with a longer one, or ends with one: `edlevel`, `agegroup`, `hhsize`."""
+    """Whether a word is one of these or begins with a longer one, or ends with one: `edlevel`, `agegroup`."""
     return any(
         word == stem or (stem not in _EXACT and word.startswith(stem)) or (stem in _ENDINGS and word.endswith(stem))
         for word in words
@@ -135,10 +138,16 @@ def is_identifier(name: str) -> bool:
 
 
 def may_identify(name: str) -> bool:
-    """Whether a name may be that of a person's number: `subject`, `person`, `case`, `number`, `caseid`, `provnum`."""
+    """Whether a name may be that of a person's number: `subject`, `person`, `case`, `caseid`, `provnum`."""
     words = words_of(name)
-    alone = len(words) == 1 and words[0] in _ALONE | _NUMBER
+    alone = len(words) == 1 and words[0] in _ALONE
     return alone or any(_GLUED.fullmatch(word) for word in words)
+
+
+def is_number(name: str) -> bool:
+    """Whether a name says no more than that it is a number of something: `number`, `no`, `index`."""
+    words = words_of(name)
+    return len(words) == 1 and words[0] in _NUMBER
 
 
 def is_name(name: str) -> bool:
@@ -164,7 +173,9 @@ def is_comment(name: str) -> bool:
 
 def is_confidential(name: str) -> bool:
     """Whether a name is that of something people don't tell: illness, money, belief, marks."""
-    return _begins(words_of(name), _CONFIDENTIAL)
+    words = words_of(name)
+    inside = any(stem in word for word in words for stem in _CONFIDENTIAL if len(stem) >= 6)  # `Hauptdiagnose`
+    return inside or _begins(words, _CONFIDENTIAL)
 
 
 def is_money(name: str) -> bool:
@@ -198,7 +209,8 @@ def is_measure(name: str) -> bool:
     words = words_of(name)
     counted = len(words) > 1 and words[0] in _COUNTED and words[1].isalpha() and words[1] not in _NUMBER
     glued = any(word.startswith(("num", "anz")) and len(word) > 4 for word in words[:1])
-    return _begins(words, _MEASURES) or counted or glued
+    size = words[-1:] == ["size"] and bool(_PERSON.intersection(words))  # of other things, sizes are often classes
+    return _begins(words, _MEASURES) or counted or glued or size
 
 
 def is_age(name: str) -> bool:

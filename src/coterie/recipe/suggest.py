@@ -100,7 +100,7 @@ def _kind_of_numbers(name: str, seen: Look) -> Kind:
         return Kind("integer")
     if names.is_classified(name) or (names.is_code(name) and not names.may_identify(name)):
         return Kind("nominal")
-    if names.is_identifier(name) or names.may_identify(name):
+    if names.is_identifier(name) or names.may_identify(name) or names.is_number(name):
         what = "its name is that of a number for persons or things, whose average means nothing"
         return Kind(UNDECIDED, f'{what}: is it rather a count (kind = "integer") or a code (kind = "nominal")?')
     if seen.different <= _FEW and _is_repeated(seen):
@@ -159,16 +159,24 @@ def _by_identity(name: str, seen: Look) -> Suggestion | None:
     text = seen.kind == "nominal" and not seen.labelled
     if names.is_comment(name) and text:
         return Suggestion("identifier", "by its name it is free text, which can name people")
+    number = seen.contents.whole or seen.kind == "nominal"
+    if names.is_identifier(name) and seen.kind not in ("datetime", "boolean") and seen.labelled != "all":
+        question = 'an identifier, by its name ("identifier"), or a measure, by its decimals?'
+        return by_name if number else Suggestion(UNDECIDED, question)
     few = seen.different <= _FEW and _is_repeated(seen)
-    if names.is_identifier(name):
-        return None if seen.kind in ("datetime", "boolean") or seen.labelled == "all" else by_name
-    if names.may_identify(name) and (seen.contents.whole or seen.kind == "nominal") and not seen.labelled:
+    seldom = few or seen.different <= seen.records / 50
+    if names.may_identify(name) and number and not seen.labelled:
         question = 'a number or name of persons or things ("identifier"), or something else?'
-        return Suggestion(UNDECIDED, question) if few or seen.different <= seen.records / 50 else by_name
+        return Suggestion(UNDECIDED, question) if seldom else by_name
+    if names.is_number(name) and number and not seen.labelled:
+        return Suggestion(
+            UNDECIDED, 'the number of a person or thing ("identifier"), or of how many there are ("quasi")?'
+        )
     if names.is_code(name) and not names.is_classified(name) and not few and seen.contents.whole:
         return Suggestion(UNDECIDED, 'codes of persons or firms ("identifier"), or of categories?')
     if names.is_name(name) and text:
-        return Suggestion(UNDECIDED, 'names of people ("identifier"), or of few other things?') if few else by_name
+        question = 'names of people ("identifier"), or of other things?'
+        return Suggestion(UNDECIDED, question) if _is_repeated(seen) else by_name
     if text and seen.contents.words >= _TEXT and seen.different >= (seen.records - seen.missing) / 2:
         return Suggestion("identifier", "it is free text, which can name people")
     return None
@@ -201,9 +209,10 @@ def _by_difference(name: str, seen: Look) -> Suggestion | None:
     nominal = kind_of(name, seen).kind == "nominal"
     if seen.alone and nominal:
         return Suggestion("identifier", "every value differs")
-    if seen.alone and seen.contents.whole and seen.records >= _MANY and seen.kind != "datetime":
-        if seen.contents.high - seen.contents.low + 1 == seen.different:
-            return Suggestion("identifier", "every value differs, and they are numbered through")
+    years = _are_years(name, seen) or seen.contents.ymd
+    if seen.numbered and seen.contents.whole and not names.is_measure(name) and not years:
+        return Suggestion("identifier", "it numbers the records")
+    if seen.alone and seen.contents.whole and seen.records >= _MANY and not years:
         return Suggestion(
             UNDECIDED, 'every value differs: a number of persons or things ("identifier"), or a measure ("quasi")?'
         )
