@@ -48,7 +48,8 @@ def test_words_of_a_name(name, words):
 @pytest.mark.parametrize(
     "name",
     ["id", "ID", "nr", "person_id", "personId", "patient.nr", "SubjectNo", "subject number", "Fall-Nr", "lfd. Nr.",
-     "idNr", "Kundennummer", "Numéro patient ID", "numero_paciente_id", "persona.id", "klant_nr", "household_id", "e_mail"],
+     "idNr", "Kundennummer", "Numéro patient ID", "numero_paciente_id", "persona.id", "klant_nr", "household_id",
+     "e_mail"],
 )  # fmt: skip
 def test_persons_numbers_are_identifiers_by_name(name):
     assert suggested(name, codes(*range(1000, 1080))) == "identifier"
@@ -187,8 +188,17 @@ def test_what_protect_would_refuse_is_not_drafted():
     assert suggested("zip", pa.array([10_000 + i // 3 for i in range(3 * 4097)])) == UNDECIDED
 
 
+def test_numbers_that_cannot_be_averaged_exactly_are_asked_about():
+    long = codes(*(10**17 + 7 * i for i in range(60)))
+    assert suggested("x", long) == suggested("x", long.cast(pa.string())) == UNDECIDED
+
+
 def test_records_are_numbered_through_part_by_part():
-    for parts, through in (([CYCLE[:80], CYCLE[80:]], True), ([CYCLE[:80], CYCLE[81:]], False)):
+    for parts, through in (
+        ([CYCLE[:80], CYCLE[80:]], True),
+        ([CYCLE[:80], CYCLE[81:]], False),
+        ([CYCLE[[*range(100), 150]]], False),
+    ):
         looking = Looking()
         for part in parts:
             looking.add(pa.array(part))

@@ -15,6 +15,7 @@ from .suggest import Kind, kind_of, role_of, unit_hint
 
 _FEW = 20  # categories that a person can look at
 _CODES = 100  # codes whose order is kept: more are none
+_BEGINNING = 64  # records
 _GAPS = frozenset({"na", "n/a", "nan", "null", "none", ".", "-", "?", "unknown", "missing"})
 
 
@@ -112,6 +113,8 @@ def _is_numbered(array: Any, last: int | None) -> tuple[bool, int | None]:
     import pyarrow as pa
     import pyarrow.compute as pc
 
+    if len(array) > _BEGINNING and not _is_numbered(array.slice(0, _BEGINNING), last)[0]:
+        return False, None  # of most columns, the beginning shows it
     if array.null_count or not (_is_text(array) or pa.types.is_integer(array.type) or pa.types.is_floating(array.type)):
         return False, None
     if _is_text(array) and not pc.all(pc.match_substring_regex(array, r"^\d{1,15}$")).as_py():

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..tables.kinds import MOST_CATEGORIES
+from ..tables.kinds.numbers import EXACT
 from . import names
 from .fields import UNDECIDED
 
@@ -52,8 +53,8 @@ def kind_of(name: str, seen: Look) -> Kind:
     if said is not None:
         return said
     if seen.but_for is not None:
-        what = f'{seen.but_for}, but for texts that often mean a missing value: name these in [file] missing = ["", …]'
-        return Kind(UNDECIDED, f"{what}, or is it nominal?")
+        what = f"{seen.but_for}, but for texts that often mean a missing value: name these in [file] missing = "
+        return Kind(UNDECIDED, f'{what}["", …] (--read missing=TEXT), or is it nominal?')
     if len(seen.formats) > 1 and seen.kind == "nominal":
         ways = " or ".join(f'"{form}"' for form in seen.formats)
         return Kind(UNDECIDED, f'dates, with the day or the month first? kind = "datetime", and format = {ways}')
@@ -91,8 +92,7 @@ def _plain(seen: Look) -> Kind:
 def _kind_of_numbers(name: str, seen: Look) -> Kind:
     held = seen.contents
     if seen.different == 2 and _is_repeated(seen):
-        pair = seen.kind == "integer" or (held.whole and not seen.text)
-        return Kind("boolean" if pair and (held.low, held.high) == (0, 1) else "nominal")
+        return Kind("boolean" if [code.strip() for code in seen.codes] == ["0", "1"] else "nominal")
     if not held.whole:
         few = seen.different <= _FEW_DECIMALS and _is_repeated(seen) and not names.is_measure(name)
         return Kind(UNDECIDED, f"few different numbers: {_CODE_OR_NUMBER}") if few else Kind("numeric")
@@ -209,6 +209,10 @@ def _by_difference(name: str, seen: Look) -> Suggestion | None:
     nominal = kind_of(name, seen).kind == "nominal"
     if seen.alone and nominal:
         return Suggestion("identifier", "every value differs")
+    if seen.contents.whole and max(-seen.contents.low, seen.contents.high) >= EXACT:
+        return Suggestion(
+            UNDECIDED, 'numbers too long to be averaged: of persons or things ("identifier"), or amounts ("other")?'
+        )
     years = _are_years(name, seen) or seen.contents.ymd
     if seen.numbered and seen.contents.whole and not names.is_measure(name) and not years:
         return Suggestion("identifier", "it numbers the records")
