@@ -24,7 +24,7 @@ def test_the_shortcut_stops_and_names_the_option_for_every_column_at_once(run, p
     assert (code, out) == (2, "")
     assert "2 mistakes in the columns" in err
     for name in "ab":
-        assert f"columns.{name}: Its kind must be decided by you. Got: few different whole numbers" in err
+        assert f"columns.{name}: Its kind must be decided by you: few different whole numbers" in err
         assert f"--kind {name}=KIND" in err
     assert "age" not in err
     assert not (tmp_path / "out").exists()

@@ -42,9 +42,7 @@ class Suggestion(NamedTuple):
     why: str
 
 
-_CODE_OR_NUMBER = (
-    'codes (kind = "nominal", or "ordinal" with their order) or a count or a measure (kind = "integer" or "numeric")?'
-)
+_CODE_OR_NUMBER = "codes (nominal, or ordinal with their order), or a count or a measure (integer or numeric)?"
 
 
 def kind_of(name: str, seen: Look) -> Kind:
@@ -62,7 +60,7 @@ def kind_of(name: str, seen: Look) -> Kind:
         if seen.text:
             return Kind("datetime", format="%Y%m%d")
         what = "whole numbers that look like dates, YYYYMMDD, whose average is none: make them dates or texts"
-        return Kind(UNDECIDED, f'{what}, or take kind = "nominal", or "integer"')
+        return Kind(UNDECIDED, f"{what}, or are they codes (nominal) or amounts (integer)?")
     if seen.contents.number:
         return _kind_of_numbers(name, seen)
     form = seen.formats[0] if seen.kind == "datetime" and seen.formats else None
@@ -102,7 +100,7 @@ def _kind_of_numbers(name: str, seen: Look) -> Kind:
         return Kind("nominal")
     if names.is_identifier(name) or names.may_identify(name) or names.is_number(name):
         what = "its name is that of a number for persons or things, whose average means nothing"
-        return Kind(UNDECIDED, f'{what}: is it rather a count (kind = "integer") or a code (kind = "nominal")?')
+        return Kind(UNDECIDED, f"{what}: is it a count (integer) or a code (nominal) all the same?")
     if seen.different <= _FEW and _is_repeated(seen):
         return _kind_of_few(name, seen)
     contiguous = held.low in (0, 1) and seen.different >= held.high - held.low

@@ -251,7 +251,7 @@ def _undecided(
             hint = f"{called('kind')} {name}=KIND says it, or a recipe."
         else:
             hint = f'{called("kind")} says it, {{"{name}": …}}, or a recipe.'
-        mistakes.append(Mistake(("columns", name), "Its kind must be decided by you.", question, hint))
+        mistakes.append(Mistake(("columns", name), f"Its kind must be decided by you: {question}", None, hint))
     return mistakes
 
 
