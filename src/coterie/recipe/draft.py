@@ -15,7 +15,6 @@ from .suggest import Kind, kind_of, role_of, unit_hint
 
 _FEW = 20  # categories that a person can look at
 _CODES = 100  # codes whose order is kept: more are none
-_BEGINNING = 64  # records
 _GAPS = frozenset({"na", "n/a", "nan", "null", "none", ".", "-", "?", "unknown", "missing"})
 
 
@@ -39,7 +38,7 @@ class Look(NamedTuple):
     contents: Contents = Contents()
     codes: tuple[str, ...] = ()  # of numbers, or of what the file labels: the categories in the order of their codes
     labelled: str | None = None  # "all" or "some": which values have labels in the file
-    numbered: bool = False  # whether each value is the one before and 1, in the order of the records
+    numbered: bool = False  # whether whole numbers are numbered through as they first come: 1, 2, 3, …
     measure: str | None = None  # the measurement level that the file says: nominal, ordinal, scale
 
 
@@ -63,8 +62,6 @@ class Looking:
         self._beyond: tuple[_Fit, Contents] | None = None  # what all values fit, once there are too many
         self._records = self._missing = self._compared = 0
         self._order: tuple[str, ...] = ()
-        self._last: int | None = None  # the number of the record before, as long as records are numbered through
-        self._numbered = True
 
     def add(self, array: Any) -> None:
         """Look at more records."""
@@ -76,8 +73,6 @@ class Looking:
             if array.type.ordered and pa.types.is_string(array.type.value_type):
                 self._order = tuple(array.dictionary.to_pylist())
             array = array.dictionary_decode()
-        if self._numbered and len(array):
-            self._numbered, self._last = _is_numbered(array, self._last)
         values, there = _different(array)
         self._missing += len(array) - there
         if self._beyond is not None:
@@ -104,27 +99,21 @@ class Looking:
         formats = tuple(form for form in _FORMATS if different and form in fit.all)
         seen = Look(kind, *counted, (), fit.but_for(), more, alone, formats, _is_text(values), contents)
         codes = _codes(values) if contents.number and different <= _CODES else ()
-        numbered = self._numbered and self._records > 1
+        numbered = contents.whole and different > 1 and _is_numbered(values)
         return _with_labels(seen._replace(codes=codes, numbered=numbered), values, about or {})
 
 
-def _is_numbered(array: Any, last: int | None) -> tuple[bool, int | None]:
-    """Whether each of these is the whole number after the one before it, and the last of them."""
+def _is_numbered(values: Any) -> bool:
+    """Whether whole numbers, in the order in which they first come, are each the one before and 1."""
+    import numpy as np
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    if len(array) > _BEGINNING and not _is_numbered(array.slice(0, _BEGINNING), last)[0]:
-        return False, None  # of most columns, the beginning shows it
-    if array.null_count or not (_is_text(array) or pa.types.is_integer(array.type) or pa.types.is_floating(array.type)):
-        return False, None
-    if _is_text(array) and not pc.all(pc.match_substring_regex(array, r"^\d{1,15}$")).as_py():
-        return False, None
-    import numpy as np
-
-    numbers = pc.cast(array, pa.float64(), safe=False).to_numpy(zero_copy_only=False)
-    first = numbers[0] if last is None else last + 1.0
-    through = bool(np.array_equal(numbers, np.arange(len(numbers)) + first))
-    return (True, int(numbers[-1])) if through else (False, None)
+    plain = pc.replace_substring_regex(pc.utf8_trim_whitespace(values), r"^\+", "") if _is_text(values) else values
+    if _is_text(values) and not pc.all(pc.match_substring_regex(plain, r"^\d{1,15}$")).as_py():
+        return False  # 1.0 and the like
+    numbers = pc.cast(plain, pa.float64(), safe=False).to_numpy(zero_copy_only=False)
+    return bool(np.array_equal(numbers, np.arange(len(numbers)) + numbers[0]))
 
 
 def _codes(values: Any) -> tuple[str, ...]:

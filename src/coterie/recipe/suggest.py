@@ -212,8 +212,14 @@ def _by_difference(name: str, seen: Look) -> Suggestion | None:
             UNDECIDED, 'numbers too long to be averaged: of persons or things ("identifier"), or amounts ("other")?'
         )
     years = _are_years(name, seen) or seen.contents.ymd
-    if seen.numbered and seen.contents.whole and not names.is_measure(name) and not years:
-        return Suggestion("identifier", "it numbers the records")
+    if seen.numbered and not names.is_measure(name) and not years:
+        if seen.alone:
+            return Suggestion("identifier", "it numbers the records")
+        if seen.different > _FEW and seen.contents.low in (0, 1):
+            what = "numbered as they come in the file"
+            return Suggestion(
+                UNDECIDED, f'{what}: numbers of persons or things ("identifier"), or a measure ("quasi")?'
+            )
     if seen.alone and seen.contents.whole and seen.records >= _MANY and not years:
         return Suggestion(
             UNDECIDED, 'every value differs: a number of persons or things ("identifier"), or a measure ("quasi")?'
