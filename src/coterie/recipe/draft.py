@@ -128,6 +128,8 @@ def _number(value: Any) -> float:
 def _with_labels(seen: Look, values: Any, about: Mapping[str, Any]) -> Look:
     """The same with what the file says: which of the values have labels, in which order, and on which scale."""
     labels = [code for code, _ in about.get("labels", ())]
+    if not labels:
+        return seen._replace(measure=about.get("measure"))
     here = set() if seen.more else {_text(value) for value in values.to_pylist()}
     named = here.intersection(_text(code) for code in labels)
     labelled = None if not named else "all" if named == here else "some"
