@@ -16,7 +16,8 @@ def panel(tmp_path):
     return path
 
 
-SHORT = ["--quasi", "a,age", "--confidential", "b", "--drop", "nr", "--keep", "level", "-k", 3, "--seed", 1]
+SHORT = ["--quasi", "a,age", "--confidential", "b", "--drop", "nr", "--keep", "level", "--unit", "none"]
+SHORT += ["-k", 3, "--seed", 1]
 
 
 def test_the_shortcut_stops_and_names_the_option_for_every_column_at_once(run, panel, tmp_path):

@@ -7,7 +7,7 @@ import pytest
 import coterie as ct
 from coterie.recipe import Recipe, RecipeError, names
 from coterie.recipe.draft import Looking, draft, look, questions_for
-from coterie.recipe.suggest import UNDECIDED, kind_of, role_of, unit_hint
+from coterie.recipe.suggest import UNDECIDED, kind_of, role_of
 
 N = 200
 CYCLE = np.arange(N)
@@ -260,13 +260,24 @@ def test_kinds_that_were_said_are_not_asked_about_again():
             ct.draft_recipe(table, kind=wrong)
 
 
-def test_an_identifier_that_repeats_is_told():
-    seen = look(codes(*range(1000, 1050)))
-    assert any("[unit]" in line and '"nr"' in line for line in unit_hint("nr", "identifier", seen))
-    assert unit_hint("nr", "quasi", seen) == []
-    assert unit_hint("nr", "identifier", look(pa.array(CYCLE))) == []
-    text = draft({"nr": seen, "v": look(pa.array(CYCLE / 7))}, 3)
-    assert set(Recipe.loads(text.replace("draft = true", "")).columns) == {"nr", "v"}
+def test_an_identifier_that_repeats_leaves_the_unit_open():
+    """What `protect` refuses of an identifier without a unit is asked about in the draft, and answers are taken."""
+    table = pa.table({"nr": CYCLE // 4 + 1000, "note": codes("a", "b", "c"), "v": CYCLE / 7})
+    text = ct.draft_recipe(table, 3).replace("draft = true", "")
+    assert 'column = "nr" or column = "note", and k counts persons' in text
+    with pytest.raises(RecipeError, match=r"unit\.column: This must be a text\. Got: '\?'"):
+        Recipe.loads(text)
+    with pytest.raises(RecipeError, match="leaves this to you"):
+        Recipe(k=3, columns={"v": {"role": "quasi", "kind": "numeric"}}, unit="?")
+    for unit in ("nr", "none"):
+        recipe = Recipe.loads(text.replace('[unit]\ncolumn = "?"', f'[unit]\ncolumn = "{unit}"'))
+        assert ct.protect(table, recipe).verdict.ok
+    unique = pa.table({"nr": CYCLE + 1000, "v": CYCLE / 7})
+    assert Recipe.loads(ct.draft_recipe(unique, 3).replace("draft = true", "")).unit is None
+    with pytest.raises(ct.CoterieError, match="An identifier repeats"):
+        ct.protect(
+            table, {"k": 3, "columns": {"nr": "identifier", "note": "other", "v": {"role": "quasi", "kind": "numeric"}}}
+        )
 
 
 def test_reasons_hold_no_value():

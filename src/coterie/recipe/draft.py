@@ -11,7 +11,7 @@ from ..tables.kinds.categories import _text
 from .contents import Contents, contents_of
 from .fields import UNDECIDED
 from .sections import ColumnRule
-from .suggest import Kind, kind_of, role_of, unit_hint
+from .suggest import Kind, kind_of, role_of, unit_section
 
 _FEW = 20  # categories that a person can look at
 _CODES = 100  # codes whose order is kept: more are none
@@ -274,6 +274,8 @@ def draft(
         "# [weights]",
         '# column = "weight"    # sampling weights: means are weighted; its role is "other" or "identifier"',
         "",
+        *unit_section(looks),
+        "",
         "# [scenarios.neighbour]  # what one intruder knows; every quasi-identifier is in a scenario then",
         '# quasi = ["age"]',
         "# k = 5",
@@ -309,7 +311,6 @@ def _column(name: str, seen: Look, said: str | None) -> list[str]:
         *([f"# undecided: {question}"] if question else []),
         section,
         *_more(role, kind, seen),
-        *unit_hint(name, role, seen),
     ]
 
 

@@ -37,16 +37,15 @@ def one_of(*choices: str) -> Must:
 UNDECIDED = "?"  # stands in a draft where a person must decide
 
 
-def decided(*choices: str) -> Must:
-    """One of some words; a draft may have left it open, which is no answer."""
-    words = one_of(*choices)
+def decided(must: Must) -> Must:
+    """The same; but a draft may have left it open, which is no answer."""
 
     def read(value: Any) -> Any:
-        if value == UNDECIDED:
+        if isinstance(value, str) and value == UNDECIDED:
             raise WrongError("the draft leaves this to you: its reason stands above. Decide, and write it here.")
-        return words.read(value)
+        return must.read(value)
 
-    return Must(words.be, read)
+    return Must(must.be, read)
 
 
 def _whole(least: int) -> Must:

@@ -37,8 +37,8 @@ class ColumnRule:
         column's standard deviations.
     """
 
-    role: str = ask(decided(*ROLES))
-    kind: str | None = ask(decided(*KINDS), None)
+    role: str = ask(decided(one_of(*ROLES)))
+    kind: str | None = ask(decided(one_of(*KINDS)), None)
     order: tuple[str, ...] | None = ask(TEXTS, None)
     decimals: int | None = ask(DECIMALS, None)
     format: str | None = ask(TEXT, None)
@@ -107,7 +107,7 @@ class WeightsRule:
 class UnitRule:
     """Whose records they are: the column whose different values are counted to k, or "none" if records are."""
 
-    column: str = ask(TEXT)
+    column: str = ask(decided(TEXT))
 
 
 @dataclass(frozen=True)

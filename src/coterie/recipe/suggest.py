@@ -6,6 +6,7 @@ with "integer" releases averages of codes, or of persons' numbers. So what may b
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..tables.kinds import MOST_CATEGORIES
@@ -238,24 +239,30 @@ def _by_difference(name: str, seen: Look) -> Suggestion | None:
     return None
 
 
-def unit_hint(name: str, role: str, seen: Look) -> list[str]:
-    """Comments for an identifier that repeats: several records may be those of one person.
+def unit_section(looks: Mapping[str, Look]) -> list[str]:
+    """The lines about units: left open where an identifier repeats, as several records may be those of one person.
 
-    This is the one place where drafts speak of units. Where the recipe has a section for them, the hint becomes a
-    line of it.
+    This is the one place where drafts speak of units.
     """
-    present = seen.records - seen.missing
-    if (
-        role != "identifier"
-        or seen.different < 2
-        or present < _REPEATED * seen.different
-        or seen.contents.words >= _TEXT
-    ):
-        return []
+    repeating = [name for name, seen in looks.items() if role_of(name, seen).role == "identifier" and _repeats(seen)]
+    if not repeating:
+        return [
+            "# [unit]",
+            '# column = "person"    # whose records they are: k counts its different values, not records',
+        ]
+    columns = " or ".join(f"column = {_quoted(name)}" for name in repeating)
     return [
-        f"# {present / seen.different:.1f} records for each value: those of one person? Then k must count persons:",
-        f"# [unit] column = {_quoted(name)}",
+        f"# undecided: {len(repeating)} identifier{'s repeat' if len(repeating) > 1 else ' repeats'}. "
+        f"If several records are those of one person: {columns}, and k counts persons.",
+        '# If each record is a unit of its own: column = "none"',
+        "[unit]",
+        f'column = "{UNDECIDED}"',
     ]
+
+
+def _repeats(seen: Look) -> bool:
+    """Whether a value comes again, which `protect` refuses of an identifier until a unit is said."""
+    return not seen.alone and seen.records - seen.missing > 1
 
 
 def _quoted(name: str) -> str:
