@@ -224,7 +224,8 @@ def test_a_draft_of_a_file_that_needs_words(run, tmp_path):
     code, _, err = run("recipe", source)
     assert code == 2
     assert "encoding" in err
-    code, draft, err = run("recipe", source, "-k", 3, "--read", "encoding=cp1252", "--read", "missing=k.A.")
+    read = ["--read", "encoding=cp1252", "--read", "missing=k.A."]
+    code, draft, err = run("recipe", source, "-k", 3, *read, "--kind", "wert=integer")
     assert code == 0, err
     recipe = ct.Recipe.loads(draft.replace("draft = true", ""))
     assert recipe.file.options == {"encoding": "cp1252", "missing": ["", "k.A."]}

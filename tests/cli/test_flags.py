@@ -24,7 +24,8 @@ from coterie.errors import CoterieError
 from coterie.release.drafting import Choices, source_and_recipe
 
 ROLES = ["--quasi", "age,income", "--confidential", "illness", "--drop", "name", "--keep", "note,weight"]
-EVERYWHERE = {"--recipe", "--quasi", "--confidential", "--drop", "--keep", "--read", "--memory", "--engine", "--json"}
+EVERYWHERE = {"--recipe", "--quasi", "--confidential", "--drop", "--keep", "--kind", "--read", "--memory", "--engine"}
+EVERYWHERE |= {"--json"}
 GROUPING = {"--strata", "--missing", "--weights", "--seed"}
 
 
@@ -52,7 +53,7 @@ def test_the_same_options_where_they_have_an_effect():
     assert not options_of("compare") & {"--formulas", "--method"}  # nothing is written; there are several methods
     assert options_of("assess") >= EVERYWHERE
     assert not options_of("assess") & (GROUPING | {"--formulas"})  # nothing is grouped
-    assert {"--read", "--memory"} <= options_of("recipe")
+    assert {"--kind", "--read", "--memory"} <= options_of("recipe")
 
 
 def test_a_bundle_from_flags_alone(run, patients, tmp_path):

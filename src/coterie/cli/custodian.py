@@ -24,16 +24,20 @@ def recipe(
         Optional[Path],  # noqa: UP045
         typer.Option("-o", "--output", help="Where the draft goes. Default: stdout."),
     ] = None,
+    kind: flags.Kinds = None,
     read: flags.Read = None,
     memory: flags.Memory = None,
     force: flags.Force = False,
 ) -> None:
-    """Draft a recipe by looking at a file: a role and a kind for every column, with the reasons, for you to decide."""
+    """Draft a recipe by looking at a file: a role and a kind for every column, with the reasons, for you to decide.
+
+    Where only you can know, the draft has "?" and the reason, and is refused until that is decided.
+    """
     from ..formats.atomic import atomically
     from ..release.drafting import draft_recipe
 
     _check_output(output, force)
-    text = draft_recipe(file, k, options_of(read), memory=memory)
+    text = draft_recipe(file, k, options_of(read), kind=flags.kinds_of(kind), memory=memory)
     if output is None:
         print(text)
         return
@@ -70,6 +74,7 @@ def protect(
     confidential: flags.Confidential = None,
     drop: flags.Drop = None,
     keep: flags.Keep = None,
+    kind: flags.Kinds = None,
     strata: flags.Strata = None,
     missing: flags.Missing = None,
     weights: flags.Weights = None,
@@ -107,11 +112,11 @@ def protect(
         check_place(output, force)
     columns = {"quasi": quasi, "confidential": confidential, "drop": drop, "keep": keep}
     texts = {"weights": weights, "unit": unit, "formulas": formulas, "method": method}
-    said = flags.choices(k, read, strata, missing, columns, **texts)
+    said = flags.choices(k, read, strata, missing, columns, kind, **texts)
     source, chosen = source_and_recipe(file, recipe, said, memory=memory, called=flags.option)
     if recipe is None and not quiet:
         kinds = ", ".join(f"{name} {rule.kind}" for name, rule in chosen.columns.items() if rule.kind)
-        tell(f"kinds           {kinds} (guessed from the values; a recipe can say otherwise)")
+        tell(f"kinds           {kinds} (--kind COLUMN=KIND says otherwise)")
     if seed is not None:
         chosen = chosen.with_seed(seed)
     shown = sys.stderr.isatty() and not quiet
@@ -212,6 +217,7 @@ def assess(
     confidential: flags.Confidential = None,
     drop: flags.Drop = None,
     keep: flags.Keep = None,
+    kind: flags.Kinds = None,
     unit: flags.Unit = None,
     read: flags.Read = None,
     memory: flags.Memory = None,
@@ -226,7 +232,7 @@ def assess(
     from ..release.drafting import source_and_recipe
 
     columns = {"quasi": quasi, "confidential": confidential, "drop": drop, "keep": keep}
-    said = flags.choices(k, read, columns=columns, unit=unit)
+    said = flags.choices(k, read, columns=columns, kind=kind, unit=unit)
     source, chosen = source_and_recipe(file, recipe, said, memory=memory, looking=True, called=flags.option)
     assessment = run(source, chosen, engine=engine)
     if json_:
@@ -252,6 +258,7 @@ def compare(
     confidential: flags.Confidential = None,
     drop: flags.Drop = None,
     keep: flags.Keep = None,
+    kind: flags.Kinds = None,
     strata: flags.Strata = None,
     missing: flags.Missing = None,
     weights: flags.Weights = None,
@@ -279,7 +286,7 @@ def compare(
         raise CoterieError("The page must end in .html.", f"'{output.name}'")
     _check_output(output, force)
     columns = {"quasi": quasi, "confidential": confidential, "drop": drop, "keep": keep}
-    said = flags.choices(None, read, strata, missing, columns, weights=weights, unit=unit)
+    said = flags.choices(None, read, strata, missing, columns, kind, weights=weights, unit=unit)
     sizes = [_whole(text) for text in names_of(k, "--k") or ()]
     source, chosen = source_and_recipe(file, recipe, said, memory=memory, looking=True, called=flags.option)
     comparison = run(

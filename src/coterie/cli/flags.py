@@ -57,6 +57,16 @@ Confidential = Annotated[
 Drop = Annotated[_Lists, typer.Option("--drop", metavar="COLUMNS", help="Identifiers, which are left out.")]
 Keep = Annotated[_Lists, typer.Option("--keep", metavar="COLUMNS", help="Columns that are kept unchanged.")]
 
+Kinds = Annotated[
+    _Lists,
+    typer.Option(
+        "--kind",
+        metavar="COLUMN=KIND",
+        help="The kind of a quasi-identifier or confidential column, where it cannot be guessed or is guessed wrongly: "
+        "numeric, integer, ordinal, nominal, datetime or boolean; repeatable.",
+    ),
+]
+
 # What is done, without a recipe
 
 Strata = Annotated[
@@ -125,6 +135,7 @@ def choices(
     strata: str | None = None,
     missing: str | None = None,
     columns: Mapping[str, list[str] | None] | None = None,
+    kind: list[str] | None = None,
     **texts: str | None,
 ) -> Choices:
     """What was said instead of a recipe: lists of columns, which may be given in pieces, sections, and texts."""
@@ -134,8 +145,23 @@ def choices(
         role: None if pieces is None else [name for text in pieces for name in names_of(text, option(role)) or ()]
         for role, pieces in (columns or {}).items()
     }
-    said: dict[str, Any] = {**lists, **texts}
-    return Choices(k=k, read=options_of(read), strata=_strata(strata), missing=_missing(missing), **said)
+    said: dict[str, Any] = {**lists, **texts, "strata": _strata(strata), "missing": _missing(missing)}
+    return Choices(k=k, read=options_of(read), kind=kinds_of(kind), **said)
+
+
+def kinds_of(pieces: list[str] | None) -> dict[str, str] | None:
+    """The kinds of columns: COLUMN=KIND, each column once."""
+    if pieces is None:
+        return None
+    kinds: dict[str, str] = {}
+    for text in pieces:
+        name, equals, kind = text.rpartition("=")
+        if not equals or not name or not kind:
+            raise CoterieError("--kind must be COLUMN=KIND.", f"'{text}'", "for example --kind region=nominal")
+        if name in kinds:
+            raise CoterieError("A column has one kind.", f"'{name}' twice in --kind")
+        kinds[name] = kind
+    return kinds
 
 
 _SMALL = re.compile(r"(.*):(refuse|merge|suppress)", re.DOTALL)  # a column's name may hold a colon

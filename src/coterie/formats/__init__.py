@@ -22,9 +22,11 @@ __all__ = [
     "formulas",
     "harmless",
     "kind_of",
+    "labelled",
     "neutralize",
     "read",
     "with_labels_in_use",
+    "without_labels",
     "without_user_missing",
     "write",
 ]
@@ -180,3 +182,21 @@ def with_labels_in_use(table: Any, format: Format, columns: Iterable[str]) -> Fo
     from . import statistical
 
     return statistical.with_labels_in_use(table, format, columns)
+
+
+def labelled(format: Format) -> set[str]:
+    """The columns whose values have labels, in an SPSS or Stata file; labels of what means missing don't count."""
+    if "variables" not in format.details:
+        return set()
+    from . import statistical
+
+    return statistical.labelled(format)
+
+
+def without_labels(format: Format, columns: Iterable[str]) -> Format:
+    """The format without labels of values in these columns: an average is no code, so it has no label."""
+    if "variables" not in format.details:
+        return format
+    from . import statistical
+
+    return statistical.without_labels(format, columns)

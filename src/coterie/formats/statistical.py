@@ -194,6 +194,30 @@ def _within(numbers: NDArray[np.float64], ranges: list[list[Any]]) -> NDArray[np
     return out
 
 
+def labelled(format: Format) -> set[str]:
+    """The columns with labels of values, other than of those that mean missing."""
+    variables = format.details.get("variables", {})
+    return {
+        name for name, about in variables.items() if any(_is_value(code, about) for code, _ in about.get("labels", ()))
+    }
+
+
+def _is_value(code: Any, about: Mapping[str, Any]) -> bool:
+    """Whether a labelled code stands for a value, not for a missing one."""
+    ranges = about.get("missing", [])
+    if isinstance(code, str):
+        return code not in about.get("letters", ()) and all(code != lo for lo, _ in ranges)
+    return not bool(_within(np.array([code], np.float64), ranges)[0])
+
+
+def without_labels(format: Format, columns: Iterable[str]) -> Format:
+    """The format without labels of values in these columns."""
+    variables, gone = dict(format.details.get("variables", {})), set(columns)
+    for name in gone.intersection(variables):
+        variables[name] = {what: value for what, value in variables[name].items() if what != "labels"}
+    return Format(format.kind, {**format.details, "variables": variables})
+
+
 def with_labels_in_use(table: Any, format: Format, columns: Iterable[str]) -> Format:
     """The format with labels of those values alone, in these columns, that a record has."""
     variables = dict(format.details.get("variables", {}))

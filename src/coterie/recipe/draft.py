@@ -7,21 +7,14 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, NamedTuple
 
+from ..tables.kinds.categories import _text
+from .contents import Contents, contents_of
+from .fields import UNDECIDED
 from .sections import ColumnRule
+from .suggest import Kind, kind_of, role_of, unit_section
 
-_NAMES = {
-    "identifier": (
-        r"(^|_)(id|ids|name|surname|first_?name|last_?name|e_?mail|phone|tel|ssn|nhs|iban|passport|address|street|url|ip"
-        r"|uuid|key|licen[cs]e)(_|$)"
-    ),
-    "other": r"(^|_)(weight|weights|wgt|wt)(_|$)",
-    "confidential": (
-        r"(diagnos|disease|icd|income|salary|wage|earn|religio|politic|party|debt|credit|hiv|sexual|crime|convict|cost"
-        r"|profit|turnover|score|grade)"
-    ),
-}
 _FEW = 20  # categories that a person can look at
-_MANY = 50  # records: of fewer, ages or sizes may all differ as well
+_CODES = 100  # codes whose order is kept: more are none
 _GAPS = frozenset({"na", "n/a", "nan", "null", "none", ".", "-", "?", "unknown", "missing"})
 
 
@@ -41,13 +34,22 @@ class Look(NamedTuple):
     more: bool = False
     alone: bool = False  # whether no value comes twice, among those that were counted
     formats: tuple[str, ...] = ()
+    text: bool = False  # whether the values are texts, as in a CSV file
+    contents: Contents = Contents()
+    codes: tuple[str, ...] = ()  # of numbers, or of what the file labels: the categories in the order of their codes
+    labelled: str | None = None  # "all" or "some": which values have labels in the file
+    numbered: bool = False  # whether whole numbers are numbered through as they first come: 1, 2, 3, …
+    measure: str | None = None  # the measurement level that the file says: nominal, ordinal, scale
 
 
-def look(array: Any, decimal: str = ".") -> Look:
-    """The kind that a column's type or texts suggest, and how many different and missing values it has."""
+def look(array: Any, decimal: str = ".", about: Mapping[str, Any] | None = None) -> Look:
+    """The kind that a column's type or texts suggest, and how many different and missing values it has.
+
+    `about` is what an SPSS, Stata or SAS file says of the variable.
+    """
     looking = Looking(decimal)
     looking.add(array)
-    return looking.seen()
+    return looking.seen(about)
 
 
 class Looking:
@@ -57,7 +59,7 @@ class Looking:
         self._decimal, self._most = decimal, most
         self._type: Any = None
         self._values: Any = None  # the different ones so far
-        self._beyond: _Fit | None = None  # what all texts fit, once there are too many
+        self._beyond: tuple[_Fit, Contents] | None = None  # what all values fit, once there are too many
         self._records = self._missing = self._compared = 0
         self._order: tuple[str, ...] = ()
 
@@ -74,25 +76,67 @@ class Looking:
         values, there = _different(array)
         self._missing += len(array) - there
         if self._beyond is not None:
-            self._beyond &= _fit(values, self._decimal)
+            fit, contents = self._beyond
+            more = contents_of(values, self._decimal)
+            self._beyond = fit & _fit(values, self._decimal), contents & more if len(values) else contents
             return
         self._compared += there
         known = values if self._values is None else _different(pa.concat_arrays([self._values, values]))[0]
         self._values = known
         if self._most is not None and len(known) > self._most:
-            self._beyond = _fit(known, self._decimal)
+            self._beyond = _fit(known, self._decimal), contents_of(known, self._decimal)
 
-    def seen(self) -> Look:
-        """What the column looks like so far."""
+    def seen(self, about: Mapping[str, Any] | None = None) -> Look:
+        """What the column looks like so far, and what its file says of it."""
         values = self._values
         different, more = len(values), self._beyond is not None
         alone = different == self._compared and self._records > 1
+        fit, contents = self._beyond or (_fit(values, self._decimal), contents_of(values, self._decimal))
+        counted = (self._records, different, self._missing)
         if self._order:
-            return Look("ordinal", self._records, different, self._missing, self._order, None, more, alone)
-        fit = self._beyond or _fit(values, self._decimal)
+            return Look("ordinal", *counted, self._order, None, more, alone, contents=contents)
         kind = _kind(self._type, values, fit)
         formats = tuple(form for form in _FORMATS if different and form in fit.all)
-        return Look(kind, self._records, different, self._missing, (), fit.but_for(), more, alone, formats)
+        seen = Look(kind, *counted, (), fit.but_for(), more, alone, formats, _is_text(values), contents)
+        codes = _codes(values) if contents.number and different <= _CODES else ()
+        numbered = contents.whole and different > 1 and _is_numbered(values)
+        return _with_labels(seen._replace(codes=codes, numbered=numbered), values, about or {})
+
+
+def _is_numbered(values: Any) -> bool:
+    """Whether whole numbers, in the order in which they first come, are each the one before and 1."""
+    import numpy as np
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    plain = pc.replace_substring_regex(pc.utf8_trim_whitespace(values), r"^\+", "") if _is_text(values) else values
+    if _is_text(values) and not pc.all(pc.match_substring_regex(plain, r"^\d{1,15}$")).as_py():
+        return False  # 1.0 and the like
+    numbers = pc.cast(plain, pa.float64(), safe=False).to_numpy(zero_copy_only=False)
+    return bool(np.array_equal(numbers, np.arange(len(numbers)) + numbers[0]))
+
+
+def _codes(values: Any) -> tuple[str, ...]:
+    """Numbers as categories, in their order."""
+    return tuple(_text(value) for value in sorted(values.to_pylist(), key=_number))
+
+
+def _number(value: Any) -> float:
+    return float(value.replace(",", ".")) if isinstance(value, str) else float(value)
+
+
+def _with_labels(seen: Look, values: Any, about: Mapping[str, Any]) -> Look:
+    """The same with what the file says: which of the values have labels, in which order, and on which scale."""
+    labels = [code for code, _ in about.get("labels", ())]
+    if not labels:
+        return seen._replace(measure=about.get("measure"))
+    here = set() if seen.more else {_text(value) for value in values.to_pylist()}
+    named = here.intersection(_text(code) for code in labels)
+    labelled = None if not named else "all" if named == here else "some"
+    codes = seen.codes
+    if labelled == "all" and not seen.contents.number:  # texts as codes, in the order in which the file has them
+        codes = tuple(dict.fromkeys(text for code in labels if (text := _text(code)) in here))
+    return seen._replace(labelled=labelled, measure=about.get("measure"), codes=codes)
 
 
 def _different(array: Any) -> tuple[Any, int]:
@@ -139,13 +183,19 @@ def _fit(values: Any, decimal: str) -> _Fit:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    if not (pa.types.is_string(values.type) or pa.types.is_large_string(values.type)):
+    if not _is_text(values):
         return _Fit()
     bare = pc.utf8_lower(pc.utf8_trim_whitespace(values))
     gap = pc.is_in(bare, pa.array(sorted(_GAPS), bare.type))
     gaps, plain = bool(pc.any(gap).as_py()), values.filter(pc.invert(gap))
     of_plain = _kinds_of_texts(plain, decimal)
     return _Fit(_kinds_of_texts(values, decimal) if gaps else of_plain, of_plain, gaps, len(plain) > 0)
+
+
+def _is_text(values: Any) -> bool:
+    import pyarrow as pa
+
+    return bool(pa.types.is_string(values.type) or pa.types.is_large_string(values.type))
 
 
 def _kinds_of_texts(texts: Any, decimal: str) -> frozenset[str]:
@@ -196,20 +246,16 @@ def _is_date(text: str, form: str | None = None) -> bool:
     return form is not None or "-" in text
 
 
-def suggest(name: str, seen: Look) -> tuple[str, str]:
-    """A role, and why."""
-    for role, words in _NAMES.items():
-        if re.search(words, name.lower()):
-            return role, "by its name"
-    if seen.alone and (seen.kind == "nominal" or (seen.kind == "integer" and seen.records >= _MANY)):
-        return "identifier", "every value differs"
-    if seen.different <= 1:
-        return "other", "all values are the same"
-    return "quasi", "an intruder might know it"
+def draft(
+    looks: Mapping[str, Look],
+    k: int,
+    options: Mapping[str, Any] | None = None,
+    kinds: Mapping[str, str] | None = None,
+) -> str:
+    """The text of a recipe, with what was seen as comments. What a person must decide is left open, with the reason.
 
-
-def draft(looks: Mapping[str, Look], k: int, options: Mapping[str, Any] | None = None) -> str:
-    """The text of a recipe, with what was seen as comments."""
+    `kinds` are those that were said already.
+    """
     import tomlkit
 
     lines = [
@@ -228,6 +274,8 @@ def draft(looks: Mapping[str, Look], k: int, options: Mapping[str, Any] | None =
         "# [weights]",
         '# column = "weight"    # sampling weights: means are weighted; its role is "other" or "identifier"',
         "",
+        *unit_section(looks),
+        "",
         "# [scenarios.neighbour]  # what one intruder knows; every quasi-identifier is in a scenario then",
         '# quasi = ["age"]',
         "# k = 5",
@@ -236,33 +284,43 @@ def draft(looks: Mapping[str, Look], k: int, options: Mapping[str, Any] | None =
     if options:
         lines += [tomlkit.dumps({"file": dict(options)}).rstrip(), ""]
     for name, seen in looks.items():
-        role, why = suggest(name, seen)
-        rule: dict[str, Any] = {"role": role}
-        if role in ("quasi", "confidential"):
-            rule["kind"] = seen.kind
-            if seen.kind == "datetime" and seen.formats:
-                rule["format"] = seen.formats[0]
-            if seen.order:
-                rule["order"] = list(seen.order)
-        gaps = f", {seen.missing:,} missing" if seen.missing else ""
-        least = "at least " if seen.more else ""
-        lines.append(f"# {least}{seen.different:,} different values in {seen.records:,} records{gaps}; {role}: {why}")
-        lines += [
-            tomlkit.dumps({"columns": {name: rule}}).strip().removeprefix("[columns]").strip(),
-            *_more(role, seen),
-            "",
-        ]
+        lines += [*_column(name, seen, (kinds or {}).get(name)), ""]
     return "\n".join(lines)
 
 
-def _more(role: str, seen: Look) -> list[str]:
+def _column(name: str, seen: Look, said: str | None) -> list[str]:
+    """The lines of a column."""
+    import tomlkit
+
+    role, why = role_of(name, seen)
+    if said is not None and role != "confidential":
+        role, why = "quasi", "its kind was said"
+    rule: dict[str, Any] = {"role": role}
+    question = why if role == UNDECIDED else None
+    kind = kind_of(name, seen) if said is None else kind_said(said, seen)
+    if role in ("quasi", "confidential"):
+        rule["kind"], question = kind.kind, kind.question
+        rule |= {"format": kind.format} if kind.format else {}
+        rule |= {"order": list(kind.order)} if kind.order else {}
+    gaps = f", {seen.missing:,} missing" if seen.missing else ""
+    least = "at least " if seen.more else ""
+    shown = "" if role == UNDECIDED else f"; {role}: {why}"
+    section = tomlkit.dumps({"columns": {name: rule}}).strip().removeprefix("[columns]").strip()
+    return [
+        f"# {least}{seen.different:,} different values in {seen.records:,} records{gaps}{shown}",
+        *([f"# undecided: {question}"] if question else []),
+        section,
+        *_more(role, kind, seen),
+    ]
+
+
+def _more(role: str, kind: Kind, seen: Look) -> list[str]:
     """Options that fit, as comments."""
-    if seen.but_for is not None:
-        return [f'# {seen.but_for}, but for texts that often mean a gap: name these in [file] missing = ["", …]']
-    if len(seen.formats) > 1 and seen.kind == "nominal":
-        ways = " or ".join(f'"{form}"' for form in seen.formats)
-        return [f'# dates, with the day or the month first? Then kind = "datetime", format = {ways}']
-    if role == "quasi" and seen.kind == "nominal" and seen.different <= _FEW:
+    if role == UNDECIDED and kind.kind != UNDECIDED:
+        return [f'# kind = "{kind.kind}"  # if it is masked ("quasi") or guarded ("confidential")']
+    if role == UNDECIDED:
+        return ['# kind = …  # if it is masked ("quasi") or guarded ("confidential")']
+    if role == "quasi" and kind.kind == "nominal" and seen.different <= _FEW:
         return ['# kind = "ordinal"  # if its categories have an order; then also: order = ["lowest", …, "highest"]']
     if role == "confidential":
         return [
@@ -272,13 +330,44 @@ def _more(role: str, seen: Look) -> list[str]:
     return []
 
 
-def rules_for(roles: Mapping[str, str], looks: Mapping[str, Look]) -> dict[str, ColumnRule]:
-    """Rules for columns whose roles were said, with the kinds that they look like."""
+def kind_said(kind: str, seen: Look) -> Kind:
+    """A kind that a person said, with the order or the format that belongs to it; a question where it is not known."""
+    if kind == "ordinal":
+        order = seen.order or seen.codes
+        question = None if order else 'only a recipe can say the order of its categories: order = ["lowest", …]'
+        return Kind(kind, question, order)
+    if kind == "datetime" and seen.text:
+        if len(seen.formats) > 1:
+            return Kind(kind, f"only a recipe can say its format, {' or '.join(seen.formats)}")
+        return Kind(kind, format=seen.formats[0] if seen.formats else "%Y%m%d" if seen.contents.ymd else None)
+    return Kind(kind)
+
+
+def rules_for(
+    roles: Mapping[str, str], looks: Mapping[str, Look], kinds: Mapping[str, str] | None = None
+) -> dict[str, ColumnRule]:
+    """Rules for columns whose roles were said, with kinds that were said or that the columns look like."""
     rules = {}
     for name, role in roles.items():
-        seen = looks.get(name)
-        kind = seen.kind if seen is not None and role in ("quasi", "confidential") else None
-        order = seen.order if seen is not None and seen.order and kind else None
-        form = seen.formats[0] if seen is not None and seen.formats and kind == "datetime" else None
-        rules[name] = ColumnRule(role, kind, order, format=form)
+        if name not in looks or role not in ("quasi", "confidential"):
+            rules[name] = ColumnRule(role)
+            continue
+        kind = _kind_for(name, looks[name], kinds or {})
+        rules[name] = ColumnRule(role, kind.kind, kind.order or None, format=kind.format)
     return rules
+
+
+def questions_for(
+    roles: Mapping[str, str], looks: Mapping[str, Look], kinds: Mapping[str, str] | None = None
+) -> dict[str, str]:
+    """What must be decided before columns whose roles were said can be masked or guarded, and why."""
+    asked = {
+        name: _kind_for(name, looks[name], kinds or {}).question
+        for name, role in roles.items()
+        if name in looks and role in ("quasi", "confidential")
+    }
+    return {name: question for name, question in asked.items() if question is not None}
+
+
+def _kind_for(name: str, seen: Look, kinds: Mapping[str, str]) -> Kind:
+    return kind_said(kinds[name], seen) if name in kinds else kind_of(name, seen)

@@ -34,6 +34,20 @@ def one_of(*choices: str) -> Must:
     return constraints.one_of(*choices, quote='"')
 
 
+UNDECIDED = "?"  # stands in a draft where a person must decide
+
+
+def decided(must: Must) -> Must:
+    """The same; but a draft may have left it open, which is no answer."""
+
+    def read(value: Any) -> Any:
+        if isinstance(value, str) and value == UNDECIDED:
+            raise WrongError("the draft leaves this to you: its reason stands above. Decide, and write it here.")
+        return must.read(value)
+
+    return Must(must.be, read)
+
+
 def _whole(least: int) -> Must:
     return constraints.whole(least, be=f"a whole number of at least {least}")
 

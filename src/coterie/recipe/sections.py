@@ -8,7 +8,7 @@ from typing import Any
 
 from ..constraints import GUARDS
 from ..tables.columns import KINDS
-from .fields import AT_LEAST_2, BLOCKS, DECIMALS, FLAG, POSITIVE, TEXT, TEXTS, ask, one_of
+from .fields import AT_LEAST_2, BLOCKS, DECIMALS, FLAG, POSITIVE, TEXT, TEXTS, ask, decided, one_of
 
 ROLES = ("identifier", "quasi", "confidential", "other")
 SMALL = ("refuse", "merge", "suppress")
@@ -40,8 +40,8 @@ class ColumnRule:
         The words for yes and for no in a boolean column, such as ["Ja"] and ["Nein"]. The first of each is released.
     """
 
-    role: str = ask(one_of(*ROLES))
-    kind: str | None = ask(one_of(*KINDS), None)
+    role: str = ask(decided(one_of(*ROLES)))
+    kind: str | None = ask(decided(one_of(*KINDS)), None)
     order: tuple[str, ...] | None = ask(TEXTS, None)
     decimals: int | None = ask(DECIMALS, None)
     format: str | None = ask(TEXT, None)
@@ -112,7 +112,7 @@ class WeightsRule:
 class UnitRule:
     """Whose records they are: the column whose different values are counted to k, or "none" if records are."""
 
-    column: str = ask(TEXT)
+    column: str = ask(decided(TEXT))
 
 
 @dataclass(frozen=True)

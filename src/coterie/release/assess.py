@@ -73,6 +73,7 @@ def assess(
     *,
     drop: list[str] | None = None,
     keep: list[str] | None = None,
+    kind: Mapping[str, str] | None = None,
     unit: str | None = None,
     engine: str | None = None,
     memory: int | str | None = None,
@@ -87,6 +88,8 @@ def assess(
         Says roles, kinds and scenarios.
     quasi, confidential, drop, keep : list of str
         Instead of a recipe. Only quasi-identifiers and confidential columns are looked at; the others need no name.
+    kind : mapping
+        Instead of a recipe, the kinds of columns that cannot be guessed, such as {"region": "nominal"}.
     unit : str
         The column that tells whose records they are: its different values are counted instead of records.
     k : int
@@ -99,7 +102,9 @@ def assess(
         The old name of `read`.
     """
     read = renamed("options", options, "read", read)
-    choices = Choices(k=k, quasi=quasi, confidential=confidential, drop=drop, keep=keep, unit=unit, read=read)
+    choices = Choices(
+        k=k, quasi=quasi, confidential=confidential, drop=drop, keep=keep, kind=kind, unit=unit, read=read
+    )
     source, chosen = source_and_recipe(table, recipe, choices, memory=memory, looking=True)
     chosen.check_columns(source.names)
     columns, units = _columns(source, chosen, engine)

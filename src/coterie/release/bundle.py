@@ -15,12 +15,13 @@ from ..errors import CoterieError, PromiseError
 from ..facts import document
 from ..facts.bundle_facts import FileFacts, Manifest, SourceFacts
 from ..facts.release_facts import ReleaseFacts
-from ..formats import Format, content_hash, default_format, with_labels_in_use
+from ..formats import Format, content_hash, default_format
 from ..formats import write as write_file
 from ..formats.streams import writing
 from ..recipe import Recipe
 from .flow import planned, released
 from .kept import kept_risk, warn_of_kept
+from .labels import released_labels
 from .manifest import as_json, sealed
 from .place import check_place, into_place, staging, write_private
 from .promises import claims_of, dialect_of
@@ -69,7 +70,7 @@ def _write_whole(release: Release, stage: Path, format: str | None, progress: bo
     data = stage / f"data{suffix}"
     with progress_.bar(progress, "writing"):
         table = as_written(release.data, release._source.format, kind, release.recipe)
-        kind = with_labels_in_use(table, kind, table.column_names)
+        kind = released_labels(table, kind, release.recipe)
         write_file(table, kind, data)
     return Written(data, kind, table.column_names)
 

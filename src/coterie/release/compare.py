@@ -66,6 +66,7 @@ def compare(
     confidential: list[str] | None = None,
     drop: list[str] | None = None,
     keep: list[str] | None = None,
+    kind: Mapping[str, str] | None = None,
     missing: Any = None,
     strata: Any = None,
     weights: str | None = None,
@@ -93,6 +94,8 @@ def compare(
         Says roles and kinds; its k and its method are replaced. One with scenarios is refused, as each has its own k.
     quasi, confidential, drop, keep : list of str
         Instead of a recipe. Columns that no list names are kept.
+    kind : mapping
+        Instead of a recipe, the kinds of columns that cannot be guessed, such as {"region": "nominal"}.
     missing, strata, weights, unit
         Instead of a recipe, as its sections: a policy, or {"policy": "own-value", "small": "merge"}; a list of columns,
         or {"within": ["sex"], "small": "merge"}; a column; a column, or "none".
@@ -118,6 +121,7 @@ def compare(
         confidential=confidential,
         drop=drop,
         keep=keep,
+        kind=kind,
         missing=missing,
         strata=strata,
         weights=weights,

@@ -9,9 +9,10 @@ from typing import Any
 
 from ..errors import CoterieError, boundary, printable_toml
 from ..recipe import Recipe, RecipeError
-from ..recipe.draft import Look, Looking, draft, look, rules_for
+from ..recipe.draft import Look, Looking, draft, look, questions_for, rules_for
 from ..recipe.fields import Mistake
 from ..recipe.rules import NO_UNIT, close_to, no_such_columns
+from ..tables.columns import KINDS
 from ..tables.dress import undressed
 from .deprecated import renamed
 from .flow import as_recipe
@@ -27,10 +28,14 @@ def draft_recipe(
     k: int = 5,
     read: Mapping[str, Any] | None = None,
     *,
+    kind: Mapping[str, str] | None = None,
     memory: int | str | None = None,
     options: Mapping[str, Any] | None = None,
 ) -> str:
     """The text of a recipe (TOML) with a suggestion for every column, and the reason beside it.
+
+    Where only a person can know what a column is, its role or kind is "?", with the reason above it. A recipe
+    with such a line is refused.
 
     Parameters
     ----------
@@ -39,13 +44,19 @@ def draft_recipe(
         The size of the smallest equivalence class.
     read : mapping, optional
         How a file is read, where that cannot be told from it: delimiter, encoding, decimal, missing and so on.
+    kind : mapping, optional
+        The kinds of columns that are known already, such as {"region": "nominal"}; they are masked or guarded.
     memory : int or str, optional
         The most bytes that may be taken, about, such as "2GB": a file that needs more is looked at part by part.
     options : mapping, optional
         The old name of `read`.
     """
     source = open_source(table, renamed("options", options, "read", read), memory=memory)
-    return printable_toml(draft(looks(source), k, source.options))
+    seen = looks(source)
+    mistakes = _about_kinds(kind, list(seen), dict.fromkeys(seen, "quasi"), "'{}'".format)
+    if mistakes:
+        raise RecipeError(mistakes, "the columns")
+    return printable_toml(draft(seen, k, source.options, kind))
 
 
 @dataclass(frozen=True)
@@ -66,6 +77,8 @@ class Choices:
         The column whose different values k counts, or "none" where it counts records.
     formulas : str
         What is done with formulas in a file of text.
+    kind : mapping
+        The kinds of quasi-identifiers and confidential columns that are not to be guessed, or can't be.
     read : mapping
         How a file is read.
     """
@@ -81,6 +94,7 @@ class Choices:
     weights: str | None = None
     unit: str | None = None
     formulas: str | None = None
+    kind: Mapping[str, str] | None = None
     read: Mapping[str, Any] | None = None
 
     @property
@@ -147,7 +161,8 @@ def source_and_recipe(
     if choices.formulas is not None:
         sections["file"] = {"formulas": choices.formulas}
     k = _K if choices.k is None else choices.k
-    return source, recipe_from_roles(source, roles, k, choices.method or "auto", called=called, **sections)
+    method = choices.method or "auto"
+    return source, recipe_from_roles(source, roles, k, method, choices.kind, called=called, **sections)
 
 
 def _roles(choices: Choices, called: Callable[[str], str]) -> dict[str, str]:
@@ -179,11 +194,14 @@ def recipe_from_roles(
     roles: Mapping[str, str],
     k: int,
     method: str = "auto",
+    kinds: Mapping[str, str] | None = None,
     *,
     called: Callable[[str], str] = "'{}'".format,
     **sections: Any,
 ) -> Recipe:
-    """A recipe for roles that were said, with the kinds that the columns look like. All columns must be named.
+    """A recipe for roles that were said, with kinds that were said or that columns look like. All must be named.
+
+    A column that may be of several kinds is refused until its kind is said.
 
     `sections` are those of a recipe, such as missing="own-value"; None leaves one out.
     """
@@ -200,14 +218,55 @@ def recipe_from_roles(
         listed = ", ".join(f"'{name}'" for name in unnamed[:_LISTED])
         more = f" and {len(unnamed) - _LISTED:,} more" if len(unnamed) > _LISTED else ""
         mistakes.append(Mistake(("columns",), f"Every column must be in one of {lists}.", f"{listed}{more} in none"))
+    mistakes += _about_kinds(kinds, list(seen), roles, called)
+    if not mistakes:  # what is no number, and in which lines, comes before questions about kinds
+        guessed = [n for n, role in roles.items() if role in ("quasi", "confidential") and n not in (kinds or {})]
+        check_number_texts(source, {name: seen[name].kind for name in guessed})
+        mistakes += _undecided(roles, seen, kinds, called)
     if mistakes:
         raise RecipeError(mistakes, "the columns")
     ordered = {name: roles[name] for name in seen}
     file = {**source.options, **sections.pop("file", {})}
     given = {name: value for name, value in sections.items() if value is not None}
-    rules = rules_for(ordered, seen)
-    check_number_texts(source, {name: rule.kind for name, rule in rules.items()})
-    return Recipe(k=k, method=method, columns=rules, file=file, **given)
+    return Recipe(k=k, method=method, columns=rules_for(ordered, seen, kinds), file=file, **given)
+
+
+def _about_kinds(
+    kinds: Mapping[str, str] | None, names: Sequence[str], roles: Mapping[str, str], called: Callable[[str], str]
+) -> list[Mistake]:
+    """What is wrong with kinds that were said: no such column or kind, or a column that has none."""
+    if kinds is not None and not isinstance(kinds, Mapping):
+        raise CoterieError(f"{called('kind')} must say a kind for each of some columns.", f"a {type(kinds).__name__}")
+    mistakes = []
+    for name, kind in (kinds or {}).items():
+        path = ("columns", str(name), "kind")
+        if name not in names:
+            hint = close_to(str(name), list(names))
+            mistakes.append(Mistake(path, "The table must have this column.", "no such column", hint))
+        elif kind not in KINDS:
+            got = f"'{kind}'" if isinstance(kind, str) else f"a {type(kind).__name__}"
+            mistakes.append(Mistake(path, f"{called('kind')} must be one of {', '.join(KINDS)}.", got))
+        elif roles.get(name) not in ("quasi", "confidential"):
+            what = "Only quasi-identifiers and confidential columns have a kind."
+            mistakes.append(Mistake(path, what, f'role = "{roles[name]}"' if name in roles else None, "leave it out."))
+    return mistakes
+
+
+def _undecided(
+    roles: Mapping[str, str],
+    seen: Mapping[str, Look],
+    kinds: Mapping[str, str] | None,
+    called: Callable[[str], str],
+) -> list[Mistake]:
+    """Columns whose kind only a person can know, and how to say it."""
+    mistakes = []
+    for name, question in questions_for(roles, seen, kinds).items():
+        if called("kind").startswith("--"):
+            hint = f"{called('kind')} {name}=KIND says it, or a recipe."
+        else:
+            hint = f'{called("kind")} says it, {{"{name}": …}}, or a recipe.'
+        mistakes.append(Mistake(("columns", name), f"Its kind must be decided by you: {question}", None, hint))
+    return mistakes
 
 
 def looks(source: Source) -> dict[str, Look]:
@@ -219,7 +278,11 @@ def looks(source: Source) -> dict[str, Look]:
 
 
 def _looks_at_all(source: Source) -> dict[str, Look]:
-    return {name: look(undressed(source.arrow(name), source.dress), source.decimal) for name in source.names}
+    about = source.details.get("variables", {})
+    return {
+        name: look(undressed(source.arrow(name), source.dress), source.decimal, about.get(name))
+        for name in source.names
+    }
 
 
 def _looks_in_parts(source: Source) -> dict[str, Look]:

@@ -35,6 +35,7 @@ from ..protection.survey import Survey
 from ..recipe import Recipe
 from ..tables.spellings import spelled
 from ..verification import verify_claims
+from .labels import warn_of_numbers
 from .promises import claims_of
 from .solving import Released, solve_all
 from .source import Source, open_source
@@ -87,6 +88,11 @@ def protect(
         If the promise cannot be kept: nothing is released.
     CoterieError
         If the table cannot be read as the recipe says. No message holds a record's value.
+
+    Warns
+    -----
+    PrivacyWarning
+        If the recipe calls a column numeric or integer whose values have labels in the file.
     """
     from .release import Release
 
@@ -94,6 +100,7 @@ def protect(
     source = open_source(table, recipe.file.options, memory=memory)
     recipe.check_columns(source.names)
     check_policy(recipe, source.format)
+    warn_of_numbers(recipe, source.format)
     place = source.choose(engine)
     if linked := links_records(recipe):
         warnings.warn(linked, PrivacyWarning, stacklevel=3)

@@ -1,0 +1,35 @@
+"""Codes with labels: they are categories, and what is released of them is a code that the column had."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable
+from typing import Any
+
+from ..errors import PrivacyWarning
+from ..formats import Format, labelled, with_labels_in_use, without_labels
+from ..recipe import Recipe
+
+
+def warn_of_numbers(recipe: Recipe, format: Format | None) -> None:
+    """Warn of columns that the recipe calls numbers, and whose values have labels in the file."""
+    if format is None:
+        return
+    codes = labelled(format)
+    for name in _numbers(recipe):
+        if name in codes:
+            what = (
+                f"The values of '{name}' have labels in the file, so they are codes, and the recipe calls them numbers"
+            )
+            hint = 'is it "nominal" or "ordinal"? Its labels are left out where the column is changed.'
+            warnings.warn(f'{what} (kind = "{recipe.columns[name].kind}"): {hint}', PrivacyWarning, stacklevel=3)
+
+
+def released_labels(table: Any, format: Format, recipe: Recipe) -> Format:
+    """The format with labels of those codes alone that the release has, and none where averages or noise stand."""
+    changed = (name for name in _numbers(recipe) if recipe.columns[name].role == "quasi" or recipe.columns[name].noise)
+    return with_labels_in_use(table, without_labels(format, changed), table.column_names)
+
+
+def _numbers(recipe: Recipe) -> Iterable[str]:
+    return [name for name, rule in recipe.columns.items() if rule.kind in ("numeric", "integer")]
