@@ -162,7 +162,7 @@ def test_a_limit_says_nothing_of_a_table_in_memory():
 def test_a_file_part_by_part_from_the_command_line_without_a_recipe(tmp_path):
     path, out = saved(tmp_path, "csv", table(gaps=False)), tmp_path / "out"
     roles = ["--quasi", "age,income,height,town", "--confidential", "illness"]
-    roles += ["--drop", "id,when,smokes,w", "--keep", "note"]
+    roles += ["--unit", "none", "--drop", "id,when,smokes,w", "--keep", "note"]
     ran = CliRunner().invoke(app, ["protect", str(path), *roles, "-k", "4", "-o", str(out), "--memory", "1GB"])
     assert ran.exit_code == 0, ran.output
     assert json.loads((out / "manifest.json").read_text())["streamed"]
