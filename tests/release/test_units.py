@@ -318,6 +318,21 @@ def test_risk_counts_persons():
     assert "units were alone" in release.measures.risk.singling_out.sentence
 
 
+def test_reports_speak_of_units(tmp_path):
+    release = ct.protect(episodes(), recipe())
+    folder = release.save(tmp_path / "out")
+    said = str(release)
+    assert "unique units" in said
+    assert "fewest units" in said
+    assert "records of at least 3 other units" in said
+    internal = (folder / "internal.html").read_text()
+    assert "Fewest units of a class" in internal
+    assert "records of at least 3 other units" in (folder / "report.html").read_text()
+    plain = str(ct.protect(episodes(), recipe(unit="none")))
+    assert "unique records" in plain
+    assert "unit" not in plain.replace("community", "")
+
+
 def test_assess_counts_persons():
     by_unit = ct.assess(episodes(), recipe()).scenarios[0].classes
     by_record = ct.assess(episodes(), recipe(unit="none")).scenarios[0].classes

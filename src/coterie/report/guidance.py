@@ -47,6 +47,8 @@ def promise(facts: Facts) -> str:
         return "The written file was not checked."
     if verdict.ok:
         others = "at least one other record" if k == 2 else f"at least {k - 1} other records"
+        if facts.settings.unit is not None:
+            others = f"records of at least {counted(k - 1, 'other unit')}"
         where = "the written file" if facts.output.name else "the release"
         scenarios = len(facts.groupings)
         if scenarios > 1:

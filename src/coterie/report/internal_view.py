@@ -109,16 +109,28 @@ _CLASSES = (
     ("mean_risk", "Mean re-identification risk", share, "classes / records; lower is better"),
     ("expected_reidentifications", "Expected re-identifications", _about, "if all records are attacked"),
 )  # fmt: skip
+_CLASSES_OF_UNITS = (
+    ("records", "Records", counted, ""),
+    ("units", "Units", counted, "whom k counts: different values of the unit's column"),
+    ("classes", "Equivalence classes", counted, "different combinations of quasi-identifiers"),
+    ("unique", "Unique units", counted, "with a class of their own; fewer is better"),
+    ("below_k", "Units in classes below k", counted, "k is not met; 0 is needed after"),
+    ("smallest", "Fewest units of a class", counted, "at least k after"),
+    ("largest_risk", "Largest re-identification risk", share, "1 / fewest units of a class; lower is better"),
+    ("mean_risk", "Mean re-identification risk", share, "of a unit, in its most exposed class; lower is better"),
+    ("expected_reidentifications", "Expected re-identifications", _about, "units, if all are attacked"),
+)  # fmt: skip
 
 
 def _scenario(scenario: ScenarioRisk) -> View:
     before, after = scenario.before, scenario.after
+    counts = _CLASSES if after.units is None else _CLASSES_OF_UNITS
     return {
         "name": scenario.name,
         "quasi": series(scenario.quasi, 8),
         "k": plain(scenario.k),
         "table": [{"name": name, "before": show(getattr(before, key)), "after": show(getattr(after, key)),
-                   "words": words} for key, name, show, words in _CLASSES],
+                   "words": words} for key, name, show, words in counts],
         "picture": charts.class_sizes(before.sizes, after.sizes) if before.sizes or after.sizes else "",
     }  # fmt: skip
 

@@ -143,7 +143,7 @@ def _risk(risk: RiskMeasures) -> list[Line]:
         before, after = scenario.before, scenario.after
         called = "risk" if scenario.name == "all" else f"risk ({scenario.name})"
         change = f"{share(before.largest_risk)} → {share(after.largest_risk)}"
-        unique = f"{counted(before.unique)} → {counted(after.unique)} unique records"
+        unique = f"{counted(before.unique)} → {counted(after.unique)} unique {after.noun}"
         lines.append((called, change, f"largest re-identification risk, before → after; {unique}"))
     if risk.linkage.share is not None:
         words = "of the records are re-identified by linking them to the nearest original; by guessing "
