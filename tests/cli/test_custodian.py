@@ -305,8 +305,8 @@ def test_assess_names_roles_once_and_scenarios(run, patients):
     columns = {"a": QUASI, "b": QUASI, "c": {"role": "confidential", "kind": "integer"}}
     scenarios = {"one": {"quasi": ["a"], "k": 2}, "two": {"quasi": ["b"], "k": 2}}
     found = ct.assess(pa.table(table), {"k": 2, "columns": columns, "scenarios": scenarios})
-    assert "c (scenario one): constant in 3 of 3 classes" in str(found)
-    assert "c (scenario two): constant in 0 of 1 classes" in str(found)
+    assert "c (scenario one): constant in 3 of 3 equivalence classes" in str(found)
+    assert "c (scenario two): constant in 0 of 1 equivalence classes" in str(found)
 
 
 def test_compare_where_nothing_is_a_number(run, tmp_path):

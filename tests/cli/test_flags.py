@@ -150,7 +150,7 @@ def test_the_library_makes_the_same_of_its_own_words(patients):
     again = ct.compare(patients, [3], ["mdav"], recipe=recipe)
     assert found.candidates[0].loss_percent == again.candidates[0].loss_percent
     assert repr(found) == str(found)
-    assert "on the frontier" in repr(found)
+    assert "best for k = 3" in repr(found)
     assert recipe.columns["sex"].role == "quasi"
     assert recipe.columns["weight"].role == "other"
     assessed = ct.assess(patients, **said)
@@ -162,7 +162,7 @@ def test_a_dry_run_part_by_part_has_no_verdict(run, patients, tmp_path):
     args = [*ROLES, "--strata", "sex", "--missing", "group", "-k", 3, "--dry-run"]
     code, out, err = run("protect", patients, *args, "--engine", "duckdb", "--json", "--seed", 1)
     assert code == 0, err
-    assert "check        not made  (It is made on the written file, and nothing was written)" in err
+    assert "not made  (It is made on the written file, and nothing was written)" in err
     facts = json.loads(out)
     assert (facts["verdict"], facts["engine"], facts["output"]["records"]) == (None, "duckdb", 60)
     assert [path.name for path in tmp_path.iterdir()] == ["patients.csv"]

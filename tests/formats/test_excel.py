@@ -120,7 +120,20 @@ def test_which_sheet(run, tmp_path):
     assert 'sheet = "B"' in out
     rows = [["v", "w"], *([i % 7, i % 5] for i in range(N))]
     path = save_xlsx(tmp_path / "u.xlsx", [["x"], [1]], others=[("B", rows)])
-    given = ("--quasi", "v", "--keep", "w", "-k", "3", "--read", "sheet=B", "-o", tmp_path / "out")
+    given = (
+        "--quasi",
+        "v",
+        "--kind",
+        "v=integer",
+        "--keep",
+        "w",
+        "-k",
+        "3",
+        "--read",
+        "sheet=B",
+        "-o",
+        tmp_path / "out",
+    )
     assert run("protect", path, *given)[0] == 0
     assert 'sheet = "B"' in (tmp_path / "out" / "recipe.toml").read_text()
     assert run("replay", tmp_path / "out", "--input", path)[0] == 0

@@ -150,7 +150,7 @@ def test_what_the_shortcut_does_not_ask_about(tmp_path):
             "size": [["12", "7.500", "8.25"][i % 3] for i in range(N)],
         },
     )
-    found = ct.assess(path, quasi=["code", "class", "weight", "size"])
+    found = ct.assess(path, quasi=["code", "class", "weight", "size"], kind={"size": "numeric"})
     assert found.records == N
 
 
@@ -162,7 +162,7 @@ def test_thousands_with_the_decimal_mark_are_asked_about(tmp_path, run):
     assert "30 numbers with three digits after it, and 30 whole ones below 1,000" in err
     assert "--read thousands=." in err
     assert "--kind people=numeric" in err
-    assert ct.assess(path, quasi=["people"], read={"thousands": "."}).records == N
+    assert ct.assess(path, quasi=["people"], read={"thousands": "."}, kind={"people": "integer"}).records == N
     only = saved(tmp_path / "e.csv", {"people": [["1,200", "12,400"][i % 2] for i in range(N)], "x": ["a"] * N}, ";")
     with pytest.raises(ct.CoterieError, match=r"comma is the decimal mark or stands between thousands.*thousands=,"):
         ct.assess(only, quasi=["people"])
