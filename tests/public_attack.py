@@ -105,19 +105,27 @@ class Hypothesis:
         q = {v: c / n for v, c in self.after.items() if c}
         out["tv"] = 0.5 * sum(abs(p.get(v, 0.0) - q.get(v, 0.0)) for v in {*p, *q})
         if self.kind in UNORDERED:
-            spread = 0.5 * (1.0 - sum(x * x for x in p.values()))
+            spread = 1.0 - max(p.values())
             out["loss"] = 100.0 * changed / (n * spread) if spread > 1e-12 else math.nan
             return out
         mean = sum(v * x for v, x in p.items())
         var = sum(x * (v - mean) ** 2 for v, x in p.items())
         if var < 1e-12:
             return out | dict.fromkeys(("loss", "il1s", "mean", "variance"), math.nan)
-        out["loss"] = 100.0 * sum(c * (u - v) ** 2 for (u, v), c in self.moves.items()) / (n * var)
+        out["loss"] = self._loss_of_ordered(n, mean, var)
         sd, now = math.sqrt(var * n / (n - 1)), sum(v * x for v, x in q.items())
         out["il1s"] = sum(c * abs(u - v) for (u, v), c in self.moves.items()) / (n * math.sqrt(2.0) * sd)
         out["mean"] = (now - mean) / sd
         out["variance"] = sum(x * (v - now) ** 2 for v, x in q.items()) / var
         return out
+
+    def _loss_of_ordered(self, n, mean, var):
+        """Ranks: steps moved, against those to the median. Numbers: squares, against those about the released mean."""
+        if self.kind == "ordinal":
+            was = np.repeat(list(self.before), [int(c) for c in self.before.values()])
+            return 100.0 * sum(c * abs(u - v) for (u, v), c in self.moves.items()) / np.abs(was - np.median(was)).sum()
+        off = mean - round(mean) if self.kind == "integer" else 0.0
+        return 100.0 * sum(c * (u - v) ** 2 for (u, v), c in self.moves.items()) / (n * (var + off * off))
 
     def quantile(self):
         """The largest change of a quantile, in standard deviations."""
@@ -270,7 +278,7 @@ def _fits(reader, kind, before, after, said):
         return _moves_enough(before, after, said)
     if "loss" not in said:
         return True
-    spread = 0.5 * (1.0 - sum((c / n) ** 2 for c in before.values()))
+    spread = 1.0 - max(before.values()) / n
     value, step = said["loss"]
     if spread <= 0:
         return False
