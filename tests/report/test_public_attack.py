@@ -166,6 +166,23 @@ def test_no_small_count_is_recovered():
     assert (recovered, narrowed, flows) == ([], [], [])
 
 
+def test_the_adversary_recovers_counts_where_the_loss_is_told():
+    """What was seen: a column of which few records changed, with its loss to six digits beside the released values."""
+    recovered, small = [], 0
+    for seed in range(40):
+        one = Attacked(seed)
+        del one.reader.facts["rounded_to_share"]
+        for name, of in one.release.measures.loss.columns.items():
+            shown = one.reader.facts["measures"]["loss"]["columns"][name]
+            if of.changed is not None and 0 < of.changed < one.k and of.loss_percent is not None:
+                shown["loss_percent"] = float(f"{of.loss_percent:.6g}")
+                small += name in one.columns
+        one.attack()
+        recovered += [name for name in one.found.recovered(one.truth) if name[1] == "changed"]
+    assert small > 5
+    assert len(recovered) > 5
+
+
 def test_values_of_whole_numbers_that_few_records_have_stay_open():
     tried = 0
     for seed in range(12):
