@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import uuid
 from collections import defaultdict
 
@@ -12,7 +14,8 @@ import pyarrow.parquet
 import pytest
 
 import coterie as ct
-from coterie.errors import CoterieError
+from coterie.errors import CoterieError, PromiseError
+from coterie.release.manifest import sealed
 from coterie.tables.identities import NO_NAMES
 from coterie.verification.claims import NAMELESS
 
@@ -109,3 +112,47 @@ def test_a_column_called_none_is_not_passed_over(role):
 def test_names_that_mean_something_elsewhere(name):
     for role in ("identifier", "other"):
         assert least_units(ct.protect(table(WHO, name), recipe(role, name)).data, WHO) >= 4
+
+
+@pytest.mark.parametrize("word", ["=x", "--", "+n"])
+def test_nobody_is_nobody_where_formulas_are_made_harmless(word, tmp_path):
+    """The file has '=x for =x: the verifier must not take that for a person."""
+    texts = table([word if person is None else f"p{person}" for person in KNOWN])
+    pyarrow.csv.write_csv(texts, tmp_path / "in.csv")
+    file = {"missing": ["", "=x", "+n"], "formulas": "neutralize"}
+    ct.protect(tmp_path / "in.csv", recipe("other", file=file)).save(tmp_path / "out")
+    assert least_units(pyarrow.csv.read_csv(tmp_path / "out" / "data.csv"), KNOWN) >= 4
+    few = tmp_path / "few.csv"
+    few.write_text(
+        "row,a,b,unit\n" + "".join(f"{i},1,1,{who}\n" for i, who in enumerate(["p1", "p2", "p3", f"'{word}"]))
+    )
+    assert not ct.verify(few, recipe=tmp_path / "out" / "recipe.toml").ok
+    few.write_text("row,a,b,unit\n" + "".join(f"{i},1,1,{who}\n" for i, who in enumerate(["p1", "p2", "p3", "p4"])))
+    assert ct.verify(few, recipe=tmp_path / "out" / "recipe.toml").ok
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"what": "k-anonymity"},
+        {"columns": ["a"]},
+        {"offending_classes": 1},
+        {"found": 1},
+        {"found": "many"},
+        {"ok": "yes"},
+        {"basis": "no"},
+    ],
+    ids=str,
+)
+def test_a_bundle_must_say_that_units_were_counted_and_nothing_else(change, tmp_path):
+    """A bundle whose verify.json was rewritten, and sealed again."""
+    folder = tmp_path / "out"
+    ct.protect(table(WHO), recipe()).save(folder)
+    said = json.loads((folder / "verify.json").read_text())
+    said["checks"][-1] |= change
+    (folder / "verify.json").write_text(json.dumps(said))
+    manifest = json.loads((folder / "manifest.json").read_text())
+    manifest["files"]["verify.json"]["sha256"] = hashlib.sha256((folder / "verify.json").read_bytes()).hexdigest()
+    (folder / "manifest.json").write_text(sealed({n: v for n, v in manifest.items() if n != "seal"}))
+    with pytest.raises(PromiseError, match="must say that they were counted"):
+        ct.verify(folder)
