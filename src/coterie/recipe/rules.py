@@ -209,6 +209,9 @@ def _check_unit(recipe: Recipe, mistakes: list[Mistake]) -> None:
         mistakes.append(Mistake(path, what, got, hint))
 
     name = recipe.unit_column
+    if recipe.unit is not None and name is None and NO_UNIT in recipe.columns:
+        what = f"'{NO_UNIT}' must mean one thing: that each record is a unit, or a column of that name."
+        wrong(("unit", "column"), what, "a column of that name", "give the column another name in the data.")
     if name is None or (name in recipe.columns and recipe.columns[name] is None):
         return
     rule = recipe.columns.get(name)

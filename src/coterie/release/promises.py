@@ -7,6 +7,7 @@ from typing import Any
 
 from ..formats import harmless
 from ..recipe import Recipe
+from ..tables.identities import NO_NAMES
 from ..verification import Claims, Guard, Scenario, Unit
 
 
@@ -42,9 +43,15 @@ def _dress(kind: str | None, details: Mapping[str, Any]) -> dict[str, Any]:
     return {"thousands": str(details.get("thousands") or ""), **lists}
 
 
+def _as_written(texts: Sequence[str]) -> tuple[str, ...]:
+    """Texts that mean missing, and what they are in a file whose formulas are made harmless."""
+    return tuple(dict.fromkeys((*texts, *(harmless([text])[0] for text in texts))))
+
+
 def claims_of(recipe: Recipe, details: Mapping[str, Any]) -> Claims:
     """What a release promises. `details` say how a text file writes numbers and gaps."""
     within, told, neutral = recipe.within, released_names(recipe, details), _is_neutralized(recipe, details)
+    missing = tuple(details.get("missing") or ())
     guards = tuple(
         Guard(
             column=told[name],
@@ -54,7 +61,7 @@ def claims_of(recipe: Recipe, details: Mapping[str, Any]) -> Claims:
             t=rule.t,
             order=tuple(harmless(rule.order or ()) if neutral else rule.order or ()),
             decimal=(details.get("decimal") or ".") if rule.kind in ("numeric", "integer") else ".",
-            missing=tuple(details.get("missing") or ()),
+            missing=_as_written(missing) if neutral else missing,
             format=rule.format,
             true=tuple(harmless(rule.true or ()) if neutral else rule.true or ()),
             false=tuple(harmless(rule.false or ()) if neutral else rule.false or ()),
@@ -63,7 +70,8 @@ def claims_of(recipe: Recipe, details: Mapping[str, Any]) -> Claims:
         for name, rule in recipe.columns.items()
         if rule.role == "confidential"
     )
-    unit = Unit(told[name], tuple(details.get("missing") or ())) if (name := recipe.unit_column) in told else None
+    nobody = _as_written((*missing, *NO_NAMES)) if neutral else missing
+    unit = Unit(told[name], nobody) if (name := recipe.unit_column) in told else None
     return Claims(scenarios_of(recipe, told), tuple(told[w] for w in within), guards, tuple(told.values()), unit)
 
 

@@ -12,6 +12,7 @@ from ..engines.freed import give_back
 from ..errors import CoterieError, boundary
 from ..facts.release_facts import ReleaseFacts
 from ..recipe import Recipe
+from ..tables.frames import taken
 from .flow import checked, planned, released
 from .kept import kept_risk, warn_of_kept
 from .source import Source, rules_of
@@ -69,7 +70,7 @@ class Release:
         units = UnitCheck(recipe, source.details)
         with progress_.bar(progress, "releasing"):
             numbers = part.records.numbers
-            units.add(part, lambda name: source.arrow(name).take(numbers))
+            units.add(part, lambda name: taken(name, source.arrow(name), numbers))
             self._unit_checks = units.checks()
             self.data = table_of(part, source, recipe)
             del part

@@ -118,11 +118,11 @@ class ArrowTable:
         import pyarrow as pa
 
         take = pa.Array.from_buffers(pa.int64(), len(rows), [None, pa.py_buffer(np.ascontiguousarray(rows))])
-        arrays = [masked[n] if n in masked else used_levels(_taken(n, self.arrow(n), take)) for n in names]
+        arrays = [masked[n] if n in masked else used_levels(taken(n, self.arrow(n), take)) for n in names]
         return pa.Table.from_arrays(arrays, names=list(names))
 
 
-def _taken(name: str, array: Any, rows: Any) -> Any:
+def taken(name: str, array: Any, rows: Any) -> Any:
     """Rows of an array; those of views of texts, which pyarrow does not take, by way of texts."""
     import pyarrow as pa
 

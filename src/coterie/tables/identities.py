@@ -16,11 +16,13 @@ from numpy.typing import NDArray
 
 from ..errors import CoterieError
 from .arrow import as_array, is_text, nulls_of
+from .dress import GAPS
 from .text_keys import text_key
 
 Hashes = NDArray[np.uint64]
 
 NOBODY = np.uint64(0)  # the number of a missing value
+NO_NAMES = (*GAPS, "<na>", "nat")  # texts that name nobody, even where a file does not say so
 _FACTOR = 0x9E3779B97F4A7C15 | 1  # odd: 64 bits of the golden ratio
 _LONG = 512  # bytes of a text that is looked at by itself
 _MOST = 1 << 23  # different values that are held; of more, those whose numbers end in zero bits
@@ -30,18 +32,20 @@ def identities(name: str, array: Any, *, by_key: bool, missing: Sequence[str] = 
     """The number of each record's value; NOBODY where it is missing or blank.
 
     With `by_key`, texts that differ in case, blanks or form are one value, as for confidential columns, and those that
-    are one with a text of `missing` are nobody; otherwise they are compared as they are.
+    are one with a text of `missing`, or with one that often means it, are nobody: the safe side. Otherwise they are
+    compared as they are.
     """
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    array = as_array(array)
-    if pa.types.is_floating(array.type):
-        array = pc.if_else(pc.is_nan(array), pa.scalar(None, array.type), array)
+    array = _plain(name, as_array(array))
     encoded = array if pa.types.is_dictionary(array.type) else array.dictionary_encode()
-    values = _texts(name, encoded.dictionary)
+    values = encoded.dictionary
+    if pa.types.is_floating(values.type):
+        values = pc.if_else(pc.is_nan(values), pa.scalar(None, values.type), values)
+    values = _texts(values)
     if by_key:
-        nobody = {text_key(text) for text in missing}
+        nobody = {text_key(text) for text in (*missing, *NO_NAMES)}
         keys = [None if text is None else text_key(text) for text in values.to_pylist()]
         values = pa.array([None if key in nobody else key for key in keys], pa.large_string())
     own = np.append(_hashed(values), NOBODY)
@@ -50,14 +54,25 @@ def identities(name: str, array: Any, *, by_key: bool, missing: Sequence[str] = 
     return own[at]
 
 
-def _texts(name: str, values: Any) -> Any:
+def _plain(name: str, array: Any) -> Any:
+    """An array that can be encoded and written as texts; others are refused."""
+    import pyarrow as pa
+
+    kind = array.type.value_type if pa.types.is_dictionary(array.type) else array.type
+    if str(kind) == "string_view":  # which older versions of pyarrow don't encode
+        return array.cast(pa.large_string())
+    plain = pa.types.is_primitive(kind) or pa.types.is_decimal(kind) or is_text(kind) or pa.types.is_null(kind)
+    if not plain or pa.types.is_interval(kind):
+        hint = "make it a column of texts or whole numbers first."
+        raise CoterieError(f"'{name}' must hold plain values to be counted.", f"type {array.type}", hint)
+    return array
+
+
+def _texts(values: Any) -> Any:
     """Values as texts without blanks around them."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    nested = pa.types.is_nested(values.type) or pa.types.is_binary(values.type) or pa.types.is_large_binary(values.type)
-    if nested or pa.types.is_fixed_size_binary(values.type):
-        raise CoterieError(f"'{name}' must hold plain values to be counted.", f"type {values.type}")
     texts = values if is_text(values.type) else pc.cast(values, pa.large_string())
     return pc.utf8_trim_whitespace(pc.cast(texts, pa.large_string()))
 

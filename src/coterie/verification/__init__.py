@@ -154,7 +154,7 @@ def _units(relation: Any, claims: Claims, keys: Mapping[str, str], name: str, ki
     """Whether every class of every scenario holds k different units."""
     checks = []
     for scenario in claims.scenarios:
-        guard = claims.unit.guard(scenario.k)  # type: ignore[union-attr]
+        guard = claims.unit.guard(scenario.k, kind in sql.TEXT)  # type: ignore[union-attr]
         folds = _folds(relation, guard, name, kind)
         (found,) = _ask(relation, sql.diversity([keys[c] for c in claims.key(scenario)], guard, name, kind, folds))
         classes, least, _, few, exposed, *_ = found

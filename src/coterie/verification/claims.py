@@ -12,6 +12,12 @@ from ..errors import CoterieError
 
 KINDS = ("numeric", "integer", "ordinal", "nominal", "datetime", "boolean")
 UNORDERED = ("nominal", "boolean")
+# Texts that name no unit, whatever else is said of missing ones, in any case
+NAMELESS = (
+    "na", "n/a", "n.a.", "#n/a", "<na>", "nan", "nat", "null", "none", "nil", ".", "..", "-", "--", "?", "unknown",
+    "missing", "k.a.", "k. a.", "keine angabe", "unbekannt", "fehlt", "inconnu", "desconocido", "not available",
+    "no answer", "refused",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -139,9 +145,10 @@ class Unit:
         if not isinstance(self.column, str):
             raise CoterieError("The unit must be the name of a column.", _kind_of(self.column))
 
-    def guard(self, k: int) -> Guard:
-        """What it asks of every class: k different values, missing ones not counted."""
-        return Guard(self.column, "nominal", l=k, missing=self.missing)
+    def guard(self, k: int, of_texts: bool) -> Guard:
+        """What it asks of every class: k different values, missing ones and texts that name nobody not counted."""
+        nobody = tuple(dict.fromkeys((*self.missing, *NAMELESS))) if of_texts else self.missing
+        return Guard(self.column, "nominal", l=k, missing=nobody)
 
 
 @dataclass(frozen=True)

@@ -90,7 +90,7 @@ class UnitCount:
             unit, kind = names[claims.unit.column], kinds[claims.unit.column]
             for scenario in claims.scenarios:
                 keys = [sql.exact(names[c], kinds[c]) for c in claims.key(scenario)]
-                guard = claims.unit.guard(scenario.k)
+                guard = claims.unit.guard(scenario.k, kind in sql.TEXT)
                 folds: texts.Folds = {}
                 if sql.has_keys(guard, kind):
                     folds = texts.folds(c for (c,) in _ask(relation, sql.letters(guard, unit)))
