@@ -24,7 +24,7 @@ def table(n=48):
             "town": ["Alone" if i < 2 else ["Reus", "Valls"][i % 2] for i in range(n)],
             "day": [f"{i % 11 + 1:02d}.{i % 12 + 1:02d}.2024" for i in range(n)],
             "gap": pa.array(np.where(gaps, 0.0, rng.normal(size=n)), mask=gaps),
-            "illness": [["flu", "none", "gout"][i] for i in np.minimum(rng.integers(0, 9, n), 2)],
+            "illness": [["flu", "cold", "gout"][i] for i in np.minimum(rng.integers(0, 9, n), 2)],
             "cost": np.where(np.arange(n) % 7 == 0, rng.normal(size=n).round(1), 1.0),
             "weight": rng.uniform(1, 9, n),
             "member": [["ja", "nein"][i % 2] for i in range(n)],
