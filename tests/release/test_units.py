@@ -333,6 +333,18 @@ def test_reports_speak_of_units(tmp_path):
     assert "unit" not in plain.replace("community", "")
 
 
+def test_public_counts_are_surely_of_k_persons():
+    """Four persons of six records each have 24; so 24 records may be those of fewer than five."""
+    from coterie.report.public import public
+
+    release = ct.protect(episodes(), recipe(k=5))
+    assert release.facts.unit.records_of_k == 25
+    assert public(release.facts).suppressed_below == 50
+    assert public(ct.protect(episodes(), recipe(k=5, unit="none")).facts).suppressed_below == 5
+    nobody = episodes().set_column(0, "person", pa.array([None] * 10 + episodes()["person"].to_pylist()[10:]))
+    assert ct.protect(nobody, recipe(k=5)).facts.unit.records_of_k == 35
+
+
 def test_assess_counts_persons():
     by_unit = ct.assess(episodes(), recipe()).scenarios[0].classes
     by_record = ct.assess(episodes(), recipe(unit="none")).scenarios[0].classes

@@ -56,6 +56,9 @@ class UnitFacts(Keyed):
     kept: bool  # whether the column is released, which links the records of a unit
     units: int  # different ones in the input; about, where there are millions
     unknown: int  # records of the input whose unit is missing: they count as nobody
+    records_of_k: (
+        int  # so many records are surely those of k units: one more than those of the k - 1 largest, and nobody's
+    )
 
 
 @dataclass(frozen=True)
@@ -110,6 +113,11 @@ class ReleaseFacts(Keyed):
         """The largest k that was asked for."""
         scenarios = (scenario.k for scenario in self.measures.risk.scenarios)
         return max(int(self.recipe["k"]), *(grouping.k for grouping in self.groupings), *scenarios)
+
+    @property
+    def least_count(self) -> int:
+        """The least count of original records that may be public: of k records, or surely of k units."""
+        return self.largest_k if self.unit is None else max(self.largest_k, self.unit.records_of_k)
 
     @property
     def least_k(self) -> int:

@@ -64,7 +64,9 @@ def _unit(survey: Survey, recipe: Recipe) -> UnitFacts | None:
     if name is None:
         return None
     kept = recipe.columns[name].role != "identifier"
-    return UnitFacts(name, kept, survey.units.units.different, survey.units.unknown)
+    k = max(rule.k for rule in recipe.promises.values())
+    few = survey.units.units.records_of_largest(k - 1) + survey.units.unknown
+    return UnitFacts(name, kept, survey.units.units.different, survey.units.unknown, few + 1)
 
 
 def _column(name: str, source: Source, engine: str, survey: Survey, tally: Tally) -> ColumnFacts:

@@ -42,7 +42,7 @@ class Cells:
 class Disclosure:
     """The rule, for one release."""
 
-    k: int  # the largest that was asked for
+    k: int  # the largest that was asked for; where it counts units, so many records that k units must be among them
     records: int  # those that measures were taken from
     columns: Mapping[str, str]  # how much is told of each
     masked: frozenset[str]  # columns whose values are those of groups
@@ -53,7 +53,8 @@ class Disclosure:
     @classmethod
     def of(cls, facts: ReleaseFacts, masked: frozenset[str]) -> Disclosure:
         """The rule for the release that these facts are about."""
-        measures, k, settings, output = facts.measures, facts.largest_k, facts.settings, facts.output
+        measures, settings, output = facts.measures, facts.settings, facts.output
+        k = facts.largest_k if facts.unit is None else round(_round_up(facts.least_count))
         gaps = settings.small_missing if settings.missing == "own-value" else ""
         strata = settings.small_strata if settings.within else ""
         return cls(

@@ -177,6 +177,11 @@ class Repeats:
         self._settle()
         return int(np.count_nonzero(self.counts > 1)) << self.bits
 
+    def records_of_largest(self, values: int) -> int:
+        """How many records these many values have at most."""
+        self._settle()
+        return int(np.sort(self.counts)[::-1][:values].sum())
+
     @property
     def most_records(self) -> int:
         """The most records that have the same value."""
