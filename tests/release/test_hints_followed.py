@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import coterie as ct
+from coterie.release.drafting import Choices, source_and_recipe
 
 N = 60
 
@@ -34,7 +35,8 @@ def test_several_columns_have_a_line_each(tmp_path: Path) -> None:
     with pytest.raises(ct.CoterieError, match="may be numbers") as caught:
         ct.assess(_money(tmp_path / "a.csv"), quasi=["Gross Pay", "Age (y)"])
     lines = str(caught.value).split("\n")
-    assert len(lines) == 3 and "\\n" not in str(caught.value)
+    assert len(lines) == 3
+    assert "\\n" not in str(caught.value)
 
 
 def test_hints_work_as_they_are_written(tmp_path: Path) -> None:
@@ -72,8 +74,6 @@ def test_names_of_rows_are_explained(tmp_path: Path) -> None:
     path = tmp_path / "r.csv"
     path.write_text('"","x"\n' + "\n".join(f'"{i}",{i}.5' for i in range(9)) + "\n")
     with pytest.raises(ct.CoterieError, match=r"without a name is called 'row'"):
-        from coterie.release.drafting import Choices, source_and_recipe
-
         source_and_recipe(path, None, Choices(k=2, quasi=["x"]))
 
 
