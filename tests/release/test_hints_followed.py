@@ -105,3 +105,16 @@ def test_a_warning_is_shown_at_the_line_that_called() -> None:
         ct.protect(table, recipe)
         ct.protect(table, recipe)
     assert [w.filename for w in caught if w.category is ct.PrivacyWarning] == [__file__] * 2
+
+
+@pytest.mark.parametrize(
+    ("section", "hint"), [("missing", "--missing own-value:merge"), ("strata", "--strata COLUMNS:merge")]
+)
+def test_what_is_too_small_is_told_on_the_command_line_too(section: str, hint: str) -> None:
+    import polars as pl
+
+    table = pl.DataFrame({"x": [None, *(i / 7 for i in range(29))], "g": ["a"] + ["b"] * 29})
+    columns = {"x": {"role": "quasi", "kind": "numeric"}, "g": {"role": "quasi", "kind": "nominal"}}
+    sections = {"missing": "own-value"} if section == "missing" else {"missing": "group", "strata": ["g"]}
+    with pytest.raises(ct.PromiseError, match=hint):
+        ct.protect(table, ct.Recipe(k=3, columns=columns, **sections))
