@@ -100,12 +100,6 @@ class CoterieError(ValueError):
         return type(self), (self.what, self.got, self.hint)
 
 
-class SeveralError(CoterieError):
-    """Several columns are refused at once, each with a line of its own."""
-
-    _lines = True
-
-
 class PromiseError(CoterieError):
     """What was asked for is understood, and cannot be kept: no release is made."""
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import CoterieError, SeveralError, in_shell
+from ..errors import CoterieError, in_shell
 from ..tables.arrow import as_array, flags_of, floats_of, is_text
 from ..tables.dress import GAPS, Dress, undressed
 from ..tables.kinds import UnfitError
@@ -24,6 +24,12 @@ _SHOWN = 5
 _ASKED = "most values are numbers, or nearly so"
 
 
+class _SeveralError(CoterieError):
+    """Several columns are refused at once, each with a line of its own."""
+
+    _lines = True
+
+
 def check_number_texts(source: Source, kinds: Mapping[str, str | None]) -> None:
     """Refuse columns of text files whose kind was guessed, where most values are numbers and some are not."""
     errors = list(_errors(source, kinds).values())
@@ -31,7 +37,7 @@ def check_number_texts(source: Source, kinds: Mapping[str, str | None]) -> None:
         raise errors[0]
     if errors:
         lines = "\n  ".join(str(error) for error in errors)
-        raise SeveralError(f"{len(errors)} columns may be numbers, or not:\n  {lines}")
+        raise _SeveralError(f"{len(errors)} columns may be numbers, or not:\n  {lines}")
 
 
 def questions_about_numbers(source: Source, kinds: Mapping[str, str | None]) -> dict[str, str]:
