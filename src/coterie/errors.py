@@ -9,7 +9,10 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
+import sys
 import unicodedata
+import warnings
 from collections.abc import Callable
 from functools import wraps
 from pathlib import Path
@@ -57,6 +60,12 @@ def _with_escapes(text: str, lines: bool, escape: Callable[[str], str]) -> str:
     odd = {sign for sign in set(text) if not sign.isprintable() and unicodedata.category(sign) != "Zs"}  # blanks stay
     odd -= {"\n"} if lines else set()
     return text.translate({ord(sign): escape(sign) for sign in odd}) if odd else text
+
+
+def in_shell(option: str, value: str) -> str:
+    """An option with its value as one types it in a shell, in quotes where names hold blanks and the like."""
+    bare = all(sign.isalnum() or sign in "_-.=,:/%+@" for sign in value) and bool(value)
+    return f"{option} {value if bare else shlex.quote(value)}"
 
 
 class CoterieError(ValueError):
@@ -126,6 +135,14 @@ class PrivacyWarning(UserWarning):
 
     def __init__(self, *words: object) -> None:
         super().__init__(*(printable(word) if isinstance(word, str) else word for word in words))
+
+
+def warn_of_privacy(words: str) -> None:
+    """Warn whoever called Coterie, at the line that did: Python shows a warning once for each line."""
+    frame, level = sys._getframe(1), 2
+    while frame.f_back is not None and Path(frame.f_code.co_filename).is_relative_to(_PACKAGE):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(words, PrivacyWarning, stacklevel=level)
 
 
 # What a handler of a library's errors lets pass: Coterie's own, and those that have nothing to do with the data

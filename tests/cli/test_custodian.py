@@ -31,7 +31,7 @@ SIMPLE = ["--quasi", "age,income", "--confidential", "illness", "--drop", "name"
 def test_without_a_recipe(run, patients, tmp_path):
     code, out, err = run("protect", patients, *SIMPLE, "-o", tmp_path / "out", "--seed", 3)
     assert (code, out) == (0, "")
-    assert "kinds           age integer, income numeric, illness nominal" in err
+    assert "kinds             age integer, income numeric, illness nominal" in err
     assert "hand out data.csv" in err
     with_recipe = run("protect", patients, "--recipe", tmp_path / "out" / "recipe.toml", "-o", tmp_path / "again")
     assert with_recipe[0] == 0

@@ -112,7 +112,7 @@ MISTAKES = {
     "NA as text, with a recipe": (
         lines_of(table(x=odd(PAY, 5, 6, by="n/a"))),
         'kind = "integer"',
-        ["2 that are none, in lines 7 and 8", "[file] missing", "--read missing=NA"],
+        ["2 that are none, in lines 7 and 8", "[file] missing", "--read missing=n/a"],
     ),
     "mixed dates": (
         lines_of(table(x=odd(DAYS, 3, by="31.01.2024"))),

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Optional
 
 import typer
 
-from ..errors import CoterieError
+from ..errors import CoterieError, in_shell
 from ..facts import as_json
 from . import flags
 from .common import app, interruptible, names_of, options_of, tell, warnings_told
@@ -42,7 +42,12 @@ def recipe(
         print(text)
         return
     atomically(output.absolute(), lambda path: _write(path, text))
-    tell(f"written         {output}: look at every line, then coterie protect {file} --recipe {output} -o FOLDER")
+    tell(f"written         {output}: look at every line, then {_next(file, output)}")
+
+
+def _next(file: Path, output: Path) -> str:
+    """The command that comes after a draft, as one types it."""
+    return f"{in_shell('coterie protect', str(file))} {in_shell('--recipe', str(output))} -o FOLDER"
 
 
 def _check_output(output: Path | None, force: bool) -> None:
@@ -116,7 +121,7 @@ def protect(
     source, chosen = source_and_recipe(file, recipe, said, memory=memory, called=flags.option)
     if recipe is None and not quiet:
         kinds = ", ".join(f"{name} {rule.kind}" for name, rule in chosen.columns.items() if rule.kind)
-        tell(f"kinds           {kinds} (--kind COLUMN=KIND says otherwise)")
+        tell(f"kinds             {kinds} (--kind COLUMN=KIND says otherwise)")
     if seed is not None:
         chosen = chosen.with_seed(seed)
     shown = sys.stderr.isatty() and not quiet
@@ -137,7 +142,7 @@ def protect(
 
 def _handing_out(output: Path) -> str:
     data = next(path.name for path in sorted(output.iterdir()) if path.stem == "data")
-    return f"written         {output}: hand out {data}, report.html, verify.json; keep the rest, it is internal"
+    return f"written           {output}: hand out {data}, report.html, verify.json; keep the rest, it is internal"
 
 
 @app.command()

@@ -172,7 +172,7 @@ def _checked(options: Mapping[str, Any] | None) -> dict[str, Any]:
         if not isinstance(given["names"], (list, tuple)) or not all(isinstance(n, str) for n in given["names"]):
             raise CoterieError("The names must be a list of texts.", type(given["names"]).__name__)
     elif given.get("header") is False:
-        raise CoterieError("A file without a header needs names.", "header = false", 'say names = ["…", …].')
+        raise CoterieError("A file without a header needs names.", "header = false", heads.NAMES_NEEDED)
     return given
 
 

@@ -63,7 +63,7 @@ def _checked(options: Mapping[str, Any] | None) -> dict[str, Any]:
     if "sheet" in given and not isinstance(given["sheet"], str):
         raise CoterieError("The sheet must be a name.", type(given["sheet"]).__name__)
     if given.get("header") is False and "names" not in given:
-        raise CoterieError("A file without a header needs names.", "header = false", 'say names = ["…", …].')
+        raise CoterieError("A file without a header needs names.", "header = false", heads.NAMES_NEEDED)
     return given
 
 

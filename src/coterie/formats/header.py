@@ -22,7 +22,9 @@ _VALUES = re.compile(r"\s*[+-]?\W{0,3}\s*\d[\d.,:/ '’T-]*\W{0,3}\s*")
 _NUMBER = r"\A\s*[+-]?(\d+([.,]\d*)?|[.,]\d+)([eE][+-]?\d+)?\s*\z"
 _SOME = 1000
 _HOW = "if it holds names, say header = true (--read header=true)"
-_ELSE = 'if it is a record, say header = false and names = ["…", …] (--read header=false --read names=…).'
+_NAMES = 'say header = false and names = ["…", …] (--read header=false --read names=A,B,…), a name for each column'
+NAMES_NEEDED = 'say names = ["…", …] (--read names=A,B,…), a name for each column.'
+_ELSE = f"if it is a record, {_NAMES}."
 
 
 def fields_of(line: bytes, delimiter: str, quote: str) -> list[str]:
@@ -48,7 +50,7 @@ def names_of(first: Sequence[str], given: Mapping[str, Any]) -> tuple[bool, list
         return _is_header(first) if header is None else header, named
     if header is None and any(is_number(name) for name in first):
         got = "a number among them, as if it were the first record"
-        hint = "add a line with names; if these are the names, say header = true (--read header=true)."
+        hint = f"if it is one, {_NAMES}; if these are names, header = true (--read header=true)."
         raise CoterieError("The first line must hold the column names.", got, hint)
     return True, with_row(first)
 

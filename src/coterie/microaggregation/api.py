@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any, Literal
@@ -15,7 +14,7 @@ from .. import progress as progress_
 from ..algorithms.limits import Limits
 from ..algorithms.registry import METHODS, find
 from ..algorithms.run import Grouping, Task, check_blocks, groups_of, refine_from, run
-from ..errors import CoterieError, PrivacyWarning, boundary
+from ..errors import CoterieError, boundary, warn_of_privacy
 from ..measures import loss
 from . import options as options_
 from .bound import Records, known
@@ -245,11 +244,9 @@ def _exposed(columns: list[NDArray[Any]], k: int) -> int:
     """How many records don't share all their values with k - 1 others, where columns were grouped each on its own."""
     few = int(np.count_nonzero(alike(columns) < k))
     if few:
-        warnings.warn(
+        warn_of_privacy(
             f"The records are not {k}-anonymous: every column was grouped on its own, and {few:,} of "
-            f"{len(columns[0]):,} records share all their values with fewer than {k - 1} others.",
-            PrivacyWarning,
-            stacklevel=6,
+            f"{len(columns[0]):,} records share all their values with fewer than {k - 1} others."
         )
     return few
 

@@ -28,6 +28,7 @@ from .unit_counts import UnitSets
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Place = tuple[int, int]  # a stratum, and gaps
+_SMALL_STRATA = '[strata] small = "merge" or "suppress" (--strata COLUMNS:merge).'
 Scan = Callable[[Sequence[str]], Iterable[Records]]  # some columns of all records, piece by piece
 
 
@@ -169,7 +170,7 @@ def _strata_sizes(keys: Counter[Key]) -> Ints:
 
 
 def _refuse_small_strata(keys: Counter[Key], heads: Heads, k: int) -> None:
-    what, hint = f"Every stratum must have at least k {heads.words}.", '[strata] small = "merge" or "suppress".'
+    what, hint = f"Every stratum must have at least k {heads.words}.", _SMALL_STRATA
     number = _identity(keys)
     refuse_small(heads.sizes(keys, lambda key: number[key.stratum]).values(), k, heads, what, hint)
 
@@ -259,7 +260,7 @@ def cells_of(
             )
         else:
             what = f"Every pattern of missing values needs at least k {heads.words} (in a stratum)."
-            hint = '[missing] small = "merge" or "suppress", or policy = "group".'
+            hint = '[missing] small = "merge" or "suppress" (--missing own-value:merge), or policy = "group".'
             refuse_small(heads.sizes(divided.keys, cell).values(), component.k, heads, what, hint)
     return _numbered(blanked, sizes, divided, bits)
 

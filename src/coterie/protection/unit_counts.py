@@ -13,7 +13,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import CoterieError
+from ..errors import CoterieError, in_shell
 from ..recipe import Recipe
 from ..tables.identities import NOBODY, Hashes, Repeats
 from ..tables.records import Records
@@ -95,7 +95,7 @@ def refuse_repeated(seen: dict[str, Repeats]) -> None:
     name = max(repeated, key=lambda one: repeated[one].repeated)
     what = "An identifier repeats, so k records may be fewer than k persons: the recipe must say what is counted."
     hint = (
-        f'[unit] column = "{name}" counts different values of that column (--unit {name}); '
+        f'[unit] column = "{name}" counts different values of that column ({in_shell("--unit", name)}); '
         '[unit] column = "none" counts records, if each is a person of its own (--unit none).'
     )
     raise CoterieError(what, got, hint)

@@ -40,6 +40,7 @@ class Look(NamedTuple):
     labelled: str | None = None  # "all" or "some": which values have labels in the file
     numbered: bool = False  # whether whole numbers are numbered through as they first come: 1, 2, 3, …
     measure: str | None = None  # the measurement level that the file says: nominal, ordinal, scale
+    stray: str | None = None  # of texts that are numbers, but for some or for their marks: what helps
 
 
 def look(array: Any, decimal: str = ".", about: Mapping[str, Any] | None = None) -> Look:

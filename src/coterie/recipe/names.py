@@ -91,7 +91,7 @@ _MONEY = _list(
     """
 )
 _POSTAL = _set("zip zipcode plz postleitzahl postcode postcodes postal cap codepostal codigopostal")
-_CLASSIFICATIONS = _set("fips insee ags nuts isco isced isic nace naics sic soc lsoa icd atc drg")
+_CLASSIFICATIONS = _set("fip fips insee ags nuts isco isced isic nace naics sic soc lsoa icd atc drg")
 _CODES = _set("code codes cod codigo codice kode")
 _CATEGORIES = _list(
     """
@@ -99,6 +99,12 @@ _CATEGORIES = _list(
     familienstand region state bundesland province provinz county kreis district country land pays pais status
     type typ categ kateg class klasse group gruppe groupe grupo occup beruf profession job industr branche sector
     sektor party partei language sprache treat trt arm mode stage level stufe niveau
+    """
+)
+_PLACES_AND_TRADES = _list(
+    """
+    region state bundesland province provinz county kreis district distrikt country land pays pais nation municip
+    gemeinde commune occup beruf profession industr branche sector sektor
     """
 )
 _EDUCATION = ("educ", "bildung", "schul", "instruction", "onderwijs")
@@ -197,6 +203,11 @@ def is_code(name: str) -> bool:
 def is_category(name: str) -> bool:
     """Whether a name is that of categories: sex, region, status, occupation."""
     return _begins(words_of(name), _CATEGORIES)
+
+
+def is_place_or_trade(name: str) -> bool:
+    """Whether a name is that of categories of which there are often many: counties, countries, occupations."""
+    return _begins(words_of(name), _PLACES_AND_TRADES)
 
 
 def is_education(name: str) -> bool:

@@ -51,6 +51,8 @@ def kind_of(name: str, seen: Look) -> Kind:
     said = _said_by_the_file(seen)
     if said is not None:
         return said
+    if seen.stray is not None:
+        return Kind(UNDECIDED, seen.stray)
     if seen.but_for is not None:
         what = f"{seen.but_for}, but for texts that often mean a missing value: name these in [file] missing = "
         return Kind(UNDECIDED, f'{what}["", …] (--read missing=TEXT), or is it nominal?')
@@ -104,6 +106,8 @@ def _kind_of_numbers(name: str, seen: Look) -> Kind:
         return Kind(UNDECIDED, f"{what}: is it a count (integer) or a code (nominal) all the same?")
     if seen.different <= _FEW and _is_repeated(seen):
         return _kind_of_few(name, seen)
+    if names.is_place_or_trade(name) and not names.is_measure(name) and _is_repeated(seen) and held.low >= 0:
+        return Kind(UNDECIDED, f"numbers of places or trades, by its name: {_CODE_OR_NUMBER}")
     contiguous = held.low in (0, 1) and seen.different >= held.high - held.low
     if contiguous and names.is_money(name) and seen.different > 2:
         return Kind(UNDECIDED, f"money whose values are 1, 2, 3 and so on: {_CODE_OR_NUMBER}")

@@ -117,7 +117,7 @@ def _finish(release: Release, written: Written, progress: bool) -> None:
         if release.engine != "memory":
             dialect = dialect_of(written.kind.as_dict(), written.names)
             release._kept = kept_risk(data, release.recipe, written.kind.details, dialect, limit and limit // 2)
-            warn_of_kept(release._kept, stacklevel=4)
+            warn_of_kept(release._kept)
     with progress_.bar(progress, "measuring"):
         facts = release.facts
         facts = replace(facts, verdict=release.verdict.facts, output=replace(facts.output, name=data.name))

@@ -7,7 +7,8 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from ..errors import CoterieError, boundary, printable_toml
+from ..errors import CoterieError, boundary, in_shell, printable_toml
+from ..formats.header import ROW
 from ..recipe import Recipe, RecipeError
 from ..recipe.draft import Look, Looking, draft, look, questions_for, rules_for
 from ..recipe.fields import Mistake
@@ -16,7 +17,7 @@ from ..tables.columns import KINDS
 from ..tables.dress import undressed
 from .deprecated import renamed
 from .flow import as_recipe
-from .number_texts import check_number_texts
+from .number_texts import check_number_texts, questions_about_numbers
 from .source import Source, open_source
 
 _COUNTED = 100_000  # different values of a column that are counted where it is looked at part by part
@@ -56,6 +57,9 @@ def draft_recipe(
     mistakes = _about_kinds(kind, list(seen), dict.fromkeys(seen, "quasi"), "'{}'".format)
     if mistakes:
         raise RecipeError(mistakes, "the columns")
+    guessed = {name: one.kind for name, one in seen.items() if name not in (kind or {})}
+    stray = questions_about_numbers(source, guessed)
+    seen = {name: one._replace(stray=stray.get(name)) for name, one in seen.items()}
     return printable_toml(draft(seen, k, source.options, kind))
 
 
@@ -217,7 +221,9 @@ def recipe_from_roles(
         lists = ", ".join(called(option) for option in _ROLES)
         listed = ", ".join(f"'{name}'" for name in unnamed[:_LISTED])
         more = f" and {len(unnamed) - _LISTED:,} more" if len(unnamed) > _LISTED else ""
-        mistakes.append(Mistake(("columns",), f"Every column must be in one of {lists}.", f"{listed}{more} in none"))
+        got = f"{listed}{more} in none"
+        what, hint = f"Every column must be in one of {lists}.", _about_row(unnamed, called)
+        mistakes.append(Mistake(("columns",), what, got, hint))
     mistakes += _about_kinds(kinds, list(seen), roles, called)
     if not mistakes:  # what is no number, and in which lines, comes before questions about kinds
         guessed = [n for n, role in roles.items() if role in ("quasi", "confidential") and n not in (kinds or {})]
@@ -229,6 +235,14 @@ def recipe_from_roles(
     file = {**source.options, **sections.pop("file", {})}
     given = {name: value for name, value in sections.items() if value is not None}
     return Recipe(k=k, method=method, columns=rules_for(ordered, seen, kinds), file=file, **given)
+
+
+def _about_row(unnamed: Sequence[str], called: Callable[[str], str]) -> str | None:
+    """What a column is that nobody gave this name."""
+    if ROW not in unnamed:
+        return None
+    what = f"a first column without a name is called '{ROW}' (the names of rows, as R writes them)"
+    return f"{what}: {called('drop')} {ROW}."
 
 
 def _about_kinds(
@@ -262,7 +276,7 @@ def _undecided(
     mistakes = []
     for name, question in questions_for(roles, seen, kinds).items():
         if called("kind").startswith("--"):
-            hint = f"{called('kind')} {name}=KIND says it, or a recipe."
+            hint = f"{in_shell(called('kind'), name + '=KIND')} says it, or a recipe."
         else:
             hint = f'{called("kind")} says it, {{"{name}": …}}, or a recipe.'
         mistakes.append(Mistake(("columns", name), f"Its kind must be decided by you: {question}", None, hint))

@@ -20,7 +20,6 @@ file larger than memory is solved part by part while `Release.save` writes it.
 from __future__ import annotations
 
 import secrets
-import warnings
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -28,7 +27,7 @@ from typing import TYPE_CHECKING, Any
 from .. import progress as progress_
 from ..algorithms.kd_blocks import sample_step
 from ..engines import Engine
-from ..errors import CoterieError, PrivacyWarning, PromiseError, boundary
+from ..errors import CoterieError, PromiseError, boundary, warn_of_privacy
 from ..protection.components import components
 from ..protection.plan import Plan, block_size, make_plan, surveyed_columns
 from ..protection.survey import Survey
@@ -103,7 +102,7 @@ def protect(
     warn_of_numbers(recipe, source.format)
     place = source.choose(engine)
     if linked := links_records(recipe):
-        warnings.warn(linked, PrivacyWarning, stacklevel=3)
+        warn_of_privacy(linked)
     release = Release(source, ready(recipe, place, source.options), place)
     if place == "memory":
         release.make(progress)

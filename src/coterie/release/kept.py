@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 
-from ..errors import CoterieError, PrivacyWarning, printable
+from ..errors import CoterieError, printable, warn_of_privacy
 from ..facts.measures import KeptColumn, KeptRisk
 from ..recipe import Recipe
 from ..verification.uniqueness import uniqueness
@@ -61,7 +60,7 @@ def nearly_all_differ(kept: KeptRisk | None) -> str | None:
     )
 
 
-def warn_of_kept(kept: KeptRisk | None, stacklevel: int) -> None:
+def warn_of_kept(kept: KeptRisk | None) -> None:
     """Warn of kept columns in which nearly all values differ."""
     if (said := nearly_all_differ(kept)) is not None:
-        warnings.warn(said, PrivacyWarning, stacklevel=stacklevel + 1)
+        warn_of_privacy(said)

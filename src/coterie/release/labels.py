@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable
 from typing import Any
 
-from ..errors import PrivacyWarning
+from ..errors import warn_of_privacy
 from ..formats import Format, labelled, with_labels_in_use, without_labels
 from ..recipe import Recipe
 
@@ -22,7 +21,7 @@ def warn_of_numbers(recipe: Recipe, format: Format | None) -> None:
                 f"The values of '{name}' have labels in the file, so they are codes, and the recipe calls them numbers"
             )
             hint = 'is it "nominal" or "ordinal"? Its labels are left out where the column is changed.'
-            warnings.warn(f'{what} (kind = "{recipe.columns[name].kind}"): {hint}', PrivacyWarning, stacklevel=3)
+            warn_of_privacy(f'{what} (kind = "{recipe.columns[name].kind}"): {hint}')
 
 
 def released_labels(table: Any, format: Format, recipe: Recipe) -> Format:

@@ -6,13 +6,13 @@ kind, in a recipe or with --kind, nothing is asked.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import CoterieError
+from ..errors import CoterieError, in_shell
 from ..tables.arrow import as_array, flags_of, floats_of, is_text
 from ..tables.dress import GAPS, Dress, undressed
 from ..tables.kinds import UnfitError
@@ -21,22 +21,43 @@ from .source import Source
 
 _MOST = 0.5  # of the values that don't look like gaps: if half of them are numbers, the others may be wrong
 _SHOWN = 5
+_ASKED = "most values are numbers, or nearly so"
 
 
-def check_number_texts(source: Source, kinds: dict[str, str | None]) -> None:
+class _SeveralError(CoterieError):
+    """Several columns are refused at once, each with a line of its own."""
+
+    _lines = True
+
+
+def check_number_texts(source: Source, kinds: Mapping[str, str | None]) -> None:
     """Refuse columns of text files whose kind was guessed, where most values are numbers and some are not."""
-    if not source.is_text or not kinds:
-        return
-    nominal = [name for name, kind in kinds.items() if kind == "nominal"]
-    numeric = [name for name, kind in kinds.items() if kind == "numeric"]
-    found = _counted(source, [*nominal, *numeric])
-    errors = [error for name in nominal if (error := _stray(source, name, found[name])) is not None]
-    errors += [error for name in numeric if (error := _thousands(source, name, found[name])) is not None]
+    errors = list(_errors(source, kinds).values())
     if len(errors) == 1:
         raise errors[0]
     if errors:
         lines = "\n  ".join(str(error) for error in errors)
-        raise CoterieError(f"{len(errors)} columns may be numbers, or not:\n  {lines}")
+        raise _SeveralError(f"{len(errors)} columns may be numbers, or not:\n  {lines}")
+
+
+def questions_about_numbers(source: Source, kinds: Mapping[str, str | None]) -> dict[str, str]:
+    """The same as questions, for a draft: what must be clear of each such column, and what helps."""
+    asked = {}
+    for name, error in _errors(source, kinds).items():
+        got = "" if error.got is None else f" ({error.got})"
+        asked[name] = f"{_ASKED}{got}: {error.hint}"
+    return asked
+
+
+def _errors(source: Source, kinds: Mapping[str, str | None]) -> dict[str, CoterieError]:
+    if not source.is_text or not kinds:
+        return {}
+    nominal = [name for name, kind in kinds.items() if kind == "nominal"]
+    numeric = [name for name, kind in kinds.items() if kind == "numeric"]
+    found = _counted(source, [*nominal, *numeric])
+    errors = {name: _stray(source, name, found[name]) for name in nominal}
+    errors |= {name: _thousands(source, name, found[name]) for name in numeric}
+    return {name: error for name, error in errors.items() if error is not None}
 
 
 class _Counts:
@@ -115,4 +136,6 @@ def _thousands(source: Source, name: str, seen: _Counts) -> CoterieError | None:
         return None
     what = f"It must be clear whether '{source.decimal}' in '{name}' is the decimal mark or stands between thousands."
     got = f"{seen.grouped:,} numbers with three digits after it, and {seen.short:,} whole ones below 1,000"
-    return CoterieError(what, got, f"{option('thousands', source.decimal)}, or --kind {name}=numeric.")
+    return CoterieError(
+        what, got, f"{option('thousands', source.decimal)}, or {in_shell('--kind', name + '=numeric')}."
+    )

@@ -79,7 +79,7 @@ class Release:
             self.verdict = checked(self.data, source, recipe).with_checks(self._unit_checks)
             self._kept = kept_risk(self.data, recipe, source.details, memory=source.memory // 4)
         give_back(engine.records)
-        warn_of_kept(self._kept, stacklevel=3)
+        warn_of_kept(self._kept)
 
     def _known(self) -> tuple[Survey, Tally]:
         if self._survey is None or self._tally is None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ...errors import in_shell
 from ..arrow import flags_of
 from ..dress import GAPS, Dress, literal
 
@@ -33,12 +35,19 @@ def advice_on_numbers(name: str, texts: Any, decimal: str) -> str:
         for sign in (*CURRENCIES, *(("%",) if sort == "suffix" else ())):
             if _any(texts, _dressed(sort, sign)):
                 hints.append(option(sort, sign))
-    lower = pc.utf8_lower(texts)
-    if any(gap in GAPS for gap in lower.to_pylist()):
-        hints.append('texts that mean missing in [file] missing = ["", "NA"] (--read missing=NA)')
+    gaps = sorted(text for text in texts.to_pylist() if text.lower() in GAPS)
+    if gaps:
+        hints.append(f"if they mean missing, {gaps_said(gaps)}")
     if not hints:
         hints.append('correct them; if they mean missing, name them in [file] missing = ["", "NA"] (--read missing=NA)')
-    return "; ".join(hints) + f'; if it is no number, kind = "nominal" (--kind {name}=nominal).'
+    return "; ".join(hints) + f'; if it is no number, kind = "nominal" ({in_shell("--kind", name + "=nominal")}).'
+
+
+def gaps_said(gaps: Sequence[str]) -> str:
+    """How to say that texts mean missing. They are words such as NA, of a fixed list: nobody's value."""
+    listed = ", ".join(f'"{gap}"' for gap in gaps)
+    shell = " ".join(in_shell("--read", f"missing={gap}") for gap in gaps)
+    return f'[file] missing = ["", {listed}] ({shell})'
 
 
 def option(name: str, value: str) -> str:

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
+from ...errors import in_shell
 from ..dress import GAPS
+from .advice import gaps_said
 
 FORMATS = (
     "%Y-%m-%d", "%d.%m.%Y", "%d.%m.%y", "%Y%m%d", "%d/%m/%Y", "%m/%d/%Y", "%d/%m/%y", "%m/%d/%y", "%Y/%m/%d",
@@ -25,7 +27,7 @@ def advice_on_dates(name: str, texts: Sequence[str], wrong: Sequence[str], said:
     hints = []
     gaps = [text for text in wrong if text.strip().lower() in GAPS]
     if gaps:
-        hints.append('texts that mean missing belong in [file] missing = ["", "NA"] (--read missing=NA)')
+        hints.append(f"if some mean missing, {gaps_said(sorted({gap.strip() for gap in gaps}))}")
     dates = [text.strip() for text in texts if text not in gaps][:_SEEN]
     fitting = [form for form in FORMATS if form != said and dates and all(_fits(text, form) for text in dates)]
     rest = len(gaps) < len(wrong)
@@ -35,7 +37,7 @@ def advice_on_dates(name: str, texts: Sequence[str], wrong: Sequence[str], said:
         hints.append("they are dates in several ways of writing: make them alike, such as 2024-12-31")
     elif rest:
         hints.append('write them as in 2024-12-31, or say format, such as "%d.%m.%Y"')
-    return "; ".join(hints) + f'; if these are no dates, kind = "nominal" (--kind {name}=nominal).'
+    return "; ".join(hints) + f'; if these are no dates, kind = "nominal" ({in_shell("--kind", name + "=nominal")}).'
 
 
 def _fits(text: str, form: str) -> bool:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ...errors import CoterieError
+from ...errors import CoterieError, in_shell
 from ..arrow import array_of, flags_of, floats_of, is_text, texts_of
 from ..columns import Column
 from .advice import advice_on_numbers
@@ -47,7 +47,10 @@ def read_integer(name: str, array: Any, rule: Any, decimal: str) -> Typed:
     present = values[~np.isnan(values)]
     broken = np.flatnonzero(~np.isnan(values) & (values != np.rint(values))).tolist()
     if broken:
-        what, hint = f"The column '{name}' must hold whole numbers.", f'kind = "numeric" (--kind {name}=numeric)?'
+        what, hint = (
+            f"The column '{name}' must hold whole numbers.",
+            f'kind = "numeric" ({in_shell("--kind", name + "=numeric")})?',
+        )
         raise UnfitError(what, len(broken), "others", hint, broken)
     if len(present) and np.abs(present).max() >= EXACT:
         what = f"The whole numbers of '{name}' must be below 2**53, to be averaged exactly."
