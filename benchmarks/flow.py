@@ -109,7 +109,7 @@ def case_compare(ct, folder):
     quasi = [f"q{j}" for j in range(4)]
     if not path.exists():
         rng = np.random.default_rng(0)
-        columns = {name: np.round(rng.lognormal(0, 1, n), 4) for name in quasi} | {"c": rng.integers(0, 5, n)}
+        columns = {name: np.round(rng.lognormal(0, 1, n), 4) for name in quasi} | {"c": rng.integers(0, 100, n)}
         pa.csv.write_csv(pa.table(columns), path)
     methods = ["mdav", "mdav*", "auto"]
     ct.compare(path, [3], methods, quasi=quasi, confidential=["c"])
