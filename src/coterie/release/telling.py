@@ -65,8 +65,9 @@ def _unit(survey: Survey, recipe: Recipe) -> UnitFacts | None:
         return None
     kept = recipe.columns[name].role != "identifier"
     k = max(rule.k for rule in recipe.promises.values())
-    few = survey.units.units.records_of_largest(k - 1) + survey.units.unknown
-    return UnitFacts(name, kept, survey.units.units.different, survey.units.unknown, few + 1)
+    few = survey.units.units.records_of_largest(k - 1)
+    least = survey.records if few is None else few + survey.units.unknown + 1  # not known: nothing but all is told
+    return UnitFacts(name, kept, survey.units.units.different, survey.units.unknown, least)
 
 
 def _column(name: str, source: Source, engine: str, survey: Survey, tally: Tally) -> ColumnFacts:

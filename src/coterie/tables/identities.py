@@ -177,10 +177,10 @@ class Repeats:
         self._settle()
         return int(np.count_nonzero(self.counts > 1)) << self.bits
 
-    def records_of_largest(self, values: int) -> int:
-        """How many records these many values have at most."""
+    def records_of_largest(self, values: int) -> int | None:
+        """How many records these many values have at most; None where not all values are held."""
         self._settle()
-        return int(np.sort(self.counts)[::-1][:values].sum())
+        return None if self.bits else int(np.sort(self.counts)[::-1][:values].sum())
 
     @property
     def most_records(self) -> int:

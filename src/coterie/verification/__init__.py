@@ -10,8 +10,9 @@ from typing import Any
 
 from ..errors import CoterieError, boundary
 from . import sql, texts, verdict
+from .asking import ask, folds_of, kinds_of
 from .claims import Claims, Guard, Scenario, Unit, claims_of, listed
-from .reading import opened, quietly
+from .reading import opened
 from .verdict import Check, Verdict
 
 __all__ = ["Check", "Claims", "Guard", "Scenario", "Unit", "Verdict", "check", "verify", "verify_claims"]
@@ -117,15 +118,13 @@ def check(relation: Any, claims: Claims) -> Verdict:
 
 def _checked(relation: Any, claims: Claims, names: Mapping[str, str]) -> Verdict:
     """Every check of every scenario. `names` says what the relation calls a column."""
-    types = dict(zip(relation.columns, (t.id for t in relation.types), strict=True))
-    kinds = {column: types[name] for column, name in names.items()}
-    sql.check_plain(list(kinds), list(kinds.values()))
+    kinds = kinds_of(relation, names)
     keys = {c: sql.exact(names[c], kinds[c]) for c in claims.keys}
     checks: list[Check] = []
     records, whole = 0, {}
     for scenario in claims.scenarios:
         columns = claims.key(scenario)
-        sizes = dict(_ask(relation, sql.sizes([keys[c] for c in columns])))
+        sizes = dict(ask(relation, sql.sizes([keys[c] for c in columns])))
         records = sum(size * number for size, number in sizes.items())
         if records == 0:
             raise CoterieError("The release must hold records.", "none")
@@ -135,7 +134,7 @@ def _checked(relation: Any, claims: Claims, names: Mapping[str, str]) -> Verdict
         checks += _units(relation, claims, keys, names[claims.unit.column], kinds[claims.unit.column])
     for guard in claims.guards:
         name, kind = names[guard.column], kinds[guard.column]
-        folds = _folds(relation, guard, name, kind)
+        folds = folds_of(relation, guard, name, kind)
         if not sql.has_keys(guard, kind):  # any text can be read as a category
             _check_order(relation, guard)
             _check_readable(relation, guard, name, kind)
@@ -145,18 +144,13 @@ def _checked(relation: Any, claims: Claims, names: Mapping[str, str]) -> Verdict
     return Verdict(tuple(checks), records)
 
 
-def _folds(relation: Any, guard: Guard, name: str, kind: str) -> texts.Folds:
-    """What stands for the characters of a column's texts, where these are told apart by keys."""
-    return texts.folds(c for (c,) in _ask(relation, sql.letters(guard, name))) if sql.has_keys(guard, kind) else {}
-
-
 def _units(relation: Any, claims: Claims, keys: Mapping[str, str], name: str, kind: str) -> list[Check]:
     """Whether every class of every scenario holds k different units."""
     checks = []
     for scenario in claims.scenarios:
         guard = claims.unit.guard(scenario.k, kind in sql.TEXT)  # type: ignore[union-attr]
-        folds = _folds(relation, guard, name, kind)
-        (found,) = _ask(relation, sql.diversity([keys[c] for c in claims.key(scenario)], guard, name, kind, folds))
+        folds = folds_of(relation, guard, name, kind)
+        (found,) = ask(relation, sql.diversity([keys[c] for c in claims.key(scenario)], guard, name, kind, folds))
         classes, least, _, few, exposed, *_ = found
         checks.append(verdict.units(scenario.name, guard.column, scenario.k, least, classes, few, exposed))
     return checks
@@ -164,15 +158,15 @@ def _units(relation: Any, claims: Claims, keys: Mapping[str, str], name: str, ki
 
 def _check_order(relation: Any, guard: Guard) -> None:
     if guard.order:
-        folds = texts.folds(c for (c,) in _ask(relation, sql.order_letters(guard)))
-        ((twice,),) = _ask(relation, sql.spelt_twice(guard, folds))
+        folds = texts.folds(c for (c,) in ask(relation, sql.order_letters(guard)))
+        ((twice,),) = ask(relation, sql.spelt_twice(guard, folds))
         if twice:
             what = f"'order' of '{guard.column}' must name each value once; case, blanks and zeros make no other value."
             raise CoterieError(what, f"{twice:,} in another spelling", "make them one in the data.")
 
 
 def _check_readable(relation: Any, guard: Guard, name: str, kind: str) -> None:
-    ((missing, unreadable),) = _ask(relation, sql.readable(guard, name, kind))
+    ((missing, unreadable),) = ask(relation, sql.readable(guard, name, kind))
     if unreadable:
         hint = "name texts that stand for a missing value in 'missing'; see also 'decimal', 'format' and 'order'."
         got = f"{unreadable:,} {'value' if unreadable == 1 else 'values'} that can't be read as that"
@@ -193,7 +187,7 @@ def _guarded(
     whole: str,
 ) -> list[Check]:
     """The checks of one confidential column in the classes of one scenario."""
-    (found,) = _ask(relation, sql.diversity(keys, guard, name, kind, folds))
+    (found,) = ask(relation, sql.diversity(keys, guard, name, kind, folds))
     classes, least, least_entropy, few, exposed, few_entropy, exposed_entropy, constant, in_constant = found
     told: list[tuple[str, float, float, int, int]] = []
     if guard.l is not None:
@@ -201,19 +195,10 @@ def _guarded(
     if guard.entropy is not None:
         told.append(("entropy l-diversity", guard.entropy, least_entropy, few_entropy, exposed_entropy))
     if guard.t is not None:
-        ((farthest, beyond, exposed_beyond),) = _ask(relation, sql.closeness(keys, guard, name, kind, folds, whole))
+        ((farthest, beyond, exposed_beyond),) = ask(relation, sql.closeness(keys, guard, name, kind, folds, whole))
         told.append(("t-closeness", guard.t, farthest, beyond, exposed_beyond))
     checks = [
         verdict.diversity(what, scenario, guard.column, wanted, value, classes, number, inside)
         for what, wanted, value, number, inside in told
     ]
     return [*checks, verdict.constants(scenario, guard.column, classes, constant, in_constant)]
-
-
-def _ask(relation: Any, question: str) -> list[tuple[Any, ...]]:
-    """Rows of counts. DuckDB's own words about an error may quote a value, so they stay here."""
-
-    def ask() -> list[tuple[Any, ...]]:
-        return list(relation.query(sql.RELEASE, question).fetchall())
-
-    return quietly(ask, "The release cannot be checked.")

@@ -9,9 +9,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from . import sql
+from .asking import ask, kinds_of
 from .claims import Claims, Guard, Scenario
 from .literals import ident
-from .reading import opened, quietly
+from .reading import opened
 
 
 class ColumnValues(NamedTuple):
@@ -54,13 +55,11 @@ def uniqueness(
     """
     claims = Claims(tuple(Scenario(name, tuple(some), 2) for name, some in sets.items()))
     with opened(release, claims, dialect, memory) as (relation, names):
-        types = dict(zip(relation.columns, (t.id for t in relation.types), strict=True))
-        kinds = {column: types[name] for column, name in names.items()}
-        sql.check_plain(list(kinds), list(kinds.values()))
+        kinds = kinds_of(relation, names)
         exact = {column: sql.exact(name, kinds[column]) for column, name in names.items()}
         unique, records = {}, 0
         for name, some in sets.items():
-            sizes = dict(_ask(relation, sql.sizes([exact[c] for c in some])))
+            sizes = dict(ask(relation, sql.sizes([exact[c] for c in some])))
             records = sum(size * number for size, number in sizes.items())
             unique[name] = int(sizes.get(1, 0))
         alone: dict[str, ColumnValues] = {}
@@ -69,7 +68,7 @@ def uniqueness(
             some = columns[first : first + together]
             keys = [_key(column, names[column], kinds[column], missing) for column in some]
             narrow = relation.project(", ".join(ident(names[column]) for column in some))
-            found = {g: ColumnValues(*map(int, counts)) for g, *counts in _ask(narrow, _values(keys))}
+            found = {g: ColumnValues(*map(int, counts)) for g, *counts in ask(narrow, _values(keys))}
             everything = (1 << len(some)) - 1
             alone |= {
                 c: found.get(everything ^ 1 << len(some) - 1 - j, ColumnValues(0, 0, 0)) for j, c in enumerate(some)
@@ -98,7 +97,3 @@ def _values(keys: Sequence[str]) -> str:
         f"FROM (SELECT {named} FROM {sql.RELEASE}) GROUP BY GROUPING SETS ({', '.join(f'({n})' for n in names)})"
         ") WHERE NOT gone GROUP BY g"
     )
-
-
-def _ask(relation: Any, question: str) -> list[tuple[Any, ...]]:
-    return quietly(lambda: list(relation.query(sql.RELEASE, question).fetchall()), "The release cannot be counted.")

@@ -1,7 +1,8 @@
 """Units that are counted before their column is dropped: piece by piece, as a release is written.
 
 A piece is the released records and, beside them, whose they are. Where all records of a class are in one piece, as
-those of a group always are, nothing has to be kept of it but a number.
+those of a group always are, nothing has to be kept of it but a number: a hash of 64 bits. (A class with too few units
+in one piece is looked for among the others by it; that it meets one that is not itself has a chance of some 1e-12.)
 """
 
 from __future__ import annotations
@@ -10,9 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from . import sql, texts, verdict
+from . import sql, verdict
+from .asking import ask, folds_of, kinds_of
 from .claims import Claims, Scenario
-from .reading import opened, quietly
+from .reading import opened
 from .verdict import Check
 
 
@@ -53,15 +55,6 @@ def _holds(numbers: Any, number: int) -> bool:
     return at < len(numbers) and int(numbers[at]) == number
 
 
-def _ask(relation: Any, question: str) -> list[tuple[Any, ...]]:
-    """Rows of counts and numbers."""
-
-    def ask() -> list[tuple[Any, ...]]:
-        return list(relation.query(sql.RELEASE, question).fetchall())
-
-    return quietly(ask, "The units of the release cannot be counted.")
-
-
 class UnitCount:
     """Counts the units in every class of every scenario.
 
@@ -84,17 +77,13 @@ class UnitCount:
         claims = self._claims
         assert claims.unit is not None
         with opened(piece, claims, None, self._memory) as (relation, names):
-            types = dict(zip(relation.columns, (t.id for t in relation.types), strict=True))
-            kinds = {column: types[name] for column, name in names.items()}
-            sql.check_plain(list(kinds), list(kinds.values()))
+            kinds = kinds_of(relation, names)
             unit, kind = names[claims.unit.column], kinds[claims.unit.column]
             for scenario in claims.scenarios:
                 keys = [sql.exact(names[c], kinds[c]) for c in claims.key(scenario)]
                 guard = claims.unit.guard(scenario.k, kind in sql.TEXT)
-                folds: texts.Folds = {}
-                if sql.has_keys(guard, kind):
-                    folds = texts.folds(c for (c,) in _ask(relation, sql.letters(guard, unit)))
-                self._found[scenario.name].add(_ask(relation, sql.units(keys, guard, unit, kind, folds)))
+                folds = folds_of(relation, guard, unit, kind)
+                self._found[scenario.name].add(ask(relation, sql.units(keys, guard, unit, kind, folds)))
 
     def checks(self) -> tuple[Check, ...]:
         """What was found in all pieces."""
