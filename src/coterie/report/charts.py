@@ -242,7 +242,7 @@ def _cell(x: float, y: float, width: float, value: float | None, largest: float)
     sign = "" if abs(value) < 0.005 else "+" if value > 0 else "−"
     back = (
         f'<rect x="{at(x + 1)}" y="{at(y + 1)}" width="{at(width - 2)}" height="28" rx="3" '
-        f'fill-opacity="{0.06 + 0.5 * strength:.2f}" style="fill:{fill}"/>'
+        f'fill-opacity="{0.06 + 0.5 * strength:.2f}" fill="{fill}"/>'
     )
     under = line(x + 12, y + 25, x + width - 12, y + 25, AFTER, 1.6) if sign == "−" else ""
     return back + words(x + width / 2, y + 19, f"{sign}{abs(value):.2f}", anchor="middle") + under

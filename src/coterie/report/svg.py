@@ -1,4 +1,7 @@
-"""Pieces of SVG: colours that follow the page, short labels, bars as one path."""
+"""Pieces of SVG: colours that follow the page, short labels, bars as one path.
+
+Paint is said in attributes of its own (fill, stroke): a strict content policy forbids style attributes.
+"""
 
 from __future__ import annotations
 
@@ -65,10 +68,10 @@ def words(x: float, y: float, text: str, *, size: float = 11, anchor: str = "sta
     cut = short(text, limit)
     title = f"<title>{clean(text)}</title>" if cut != text else ""
     weight = ' font-weight="600"' if bold else ""
-    around = ";paint-order:stroke;stroke:var(--paper,#fff);stroke-width:3px" if halo else ""
+    around = ' paint-order="stroke" stroke="var(--paper,#fff)" stroke-width="3"' if halo else ""
     return (
         f'<text x="{at(x)}" y="{at(y)}" font-size="{at(size)}" text-anchor="{anchor}"{weight} '
-        f'style="fill:{fill};unicode-bidi:plaintext{around}">{title}{clean(cut)}</text>'
+        f'fill="{fill}" unicode-bidi="plaintext"{around}>{title}{clean(cut)}</text>'
     )
 
 
@@ -76,13 +79,13 @@ def line(x1: float, y1: float, x2: float, y2: float, stroke: str = RULE, width: 
     """A straight line."""
     dashes = f' stroke-dasharray="{dash}"' if dash else ""
     place = f'x1="{at(x1)}" y1="{at(y1)}" x2="{at(x2)}" y2="{at(y2)}"'
-    return f'<line {place} stroke-width="{at(width)}"{dashes} style="stroke:{stroke}"/>'
+    return f'<line {place} stroke-width="{at(width)}"{dashes} stroke="{stroke}"/>'
 
 
 def bars(boxes: Iterable[tuple[float, float, float, float]], fill: str, stroke: str = "none") -> str:
     """Bars (x, y, width, height) as one path."""
     path = "".join(f"M{at(x)} {at(y)}h{at(w)}v{at(h)}h{at(-w)}z" for x, y, w, h in boxes if w > 0 and h > 0)
-    return f'<path d="{path}" style="fill:{fill};stroke:{stroke}"/>' if path else ""
+    return f'<path d="{path}" fill="{fill}" stroke="{stroke}"/>' if path else ""
 
 
 def polyline(points: Sequence[tuple[float, float]], stroke: str, width: float = 1.8, dash: str = "") -> str:
@@ -90,13 +93,13 @@ def polyline(points: Sequence[tuple[float, float]], stroke: str, width: float = 
     dashes = f' stroke-dasharray="{dash}"' if dash else ""
     path = " ".join(f"{at(x)},{at(y)}" for x, y in points)
     place = f'points="{path}" stroke-width="{at(width)}" stroke-linejoin="round"{dashes}'
-    return f'<polyline {place} style="fill:none;stroke:{stroke}"/>' if len(points) > 1 else ""
+    return f'<polyline {place} fill="none" stroke="{stroke}"/>' if len(points) > 1 else ""
 
 
 def area(points: Sequence[tuple[float, float]], fill: str) -> str:
     """The area inside a line."""
     path = " ".join(f"{at(x)},{at(y)}" for x, y in points)
-    return f'<polygon points="{path}" style="fill:{fill}"/>'
+    return f'<polygon points="{path}" fill="{fill}"/>'
 
 
 def marker(shape: int, x: float, y: float, r: float, fill: str, title: str, hollow: bool = False) -> str:
@@ -109,12 +112,12 @@ def marker(shape: int, x: float, y: float, r: float, fill: str, title: str, holl
         5: [(-0.4, -1.2), (0.4, -1.2), (0.4, -0.4), (1.2, -0.4), (1.2, 0.4), (0.4, 0.4),
             (0.4, 1.2), (-0.4, 1.2), (-0.4, 0.4), (-1.2, 0.4), (-1.2, -0.4), (-0.4, -0.4)],
     }  # fmt: skip
-    paint = f"fill:{'var(--paper,#fff)' if hollow else fill};stroke:{fill}"
+    paint = f'stroke-width="1.6" fill="{"var(--paper,#fff)" if hollow else fill}" stroke="{fill}"'
     name = f"<title>{clean(title)}</title>"
     if (kind := shape % 6) == 0:
-        return f'<circle cx="{at(x)}" cy="{at(y)}" r="{at(r)}" stroke-width="1.6" style="{paint}">{name}</circle>'
+        return f'<circle cx="{at(x)}" cy="{at(y)}" r="{at(r)}" {paint}>{name}</circle>'
     points = " ".join(f"{at(x + r * a)},{at(y + r * b)}" for a, b in corners[kind])
-    return f'<polygon points="{points}" stroke-width="1.6" style="{paint}">{name}</polygon>'
+    return f'<polygon points="{points}" {paint}>{name}</polygon>'
 
 
 def ticks(low: float, high: float, wanted: int = 5) -> list[float]:
