@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import base64
+import hashlib
+import re
+from collections.abc import Iterator, Sequence
 from functools import cache
 from math import inf
 from typing import TYPE_CHECKING, Any
@@ -55,6 +58,42 @@ def render_compare(candidates: Sequence[Candidate]) -> str:
     return _page("compare.html.j2", view | {"picture": charts.risk_utility(order)})
 
 
+def style_hashes(page: str) -> tuple[str, ...]:
+    """What a content policy says to allow the <style> elements of this page and no other style: `'sha256-...'`, quoted.
+
+    The page may be anyone's, as that of a saved bundle: the time is linear in its length, and where it is not
+    well-formed a style may be left out, which a browser then ignores.
+    """
+    text = page.replace("\r\n", "\n").replace("\r", "\n").replace("\0", "\ufffd")  # as browsers do before they hash
+    return tuple(dict.fromkeys(map(_style_source, _styles(text))))
+
+
+_SIGNS = re.IGNORECASE | re.ASCII
+_START = re.compile(r"<!--|<style(?=[ \t\n\f/>])", _SIGNS)
+_TAG_END = re.compile(r"""(?:[^>"']++|"[^"]*+"|'[^']*+')*+>""")
+_STYLE_END = re.compile(r"</style(?=[ \t\n\f/>])", _SIGNS)
+_COMMENT_END = re.compile(r"--!?>")
+
+
+def _styles(text: str) -> Iterator[str]:
+    """What stands in the style elements. No sign is looked at again: a search that finds nothing is the last one."""
+    place = 0
+    while found := _START.search(text, place):
+        if found[0] == "<!--":
+            past = _COMMENT_END.search(text, found.start() + 2)  # <!--> is a whole comment
+        elif past := _TAG_END.match(text, found.end()):
+            start, past = past.end(), _STYLE_END.search(text, past.end())
+            yield text[start : past.start() if past else len(text)]
+        if not past:
+            return
+        place = past.end()
+
+
+def _style_source(style: str) -> str:
+    digest = hashlib.sha256(style.encode("utf-8", "replace")).digest()
+    return f"'sha256-{base64.b64encode(digest).decode()}'"
+
+
 def _page(template: str, view: dict[str, Any]) -> str:
     return _environment().get_template(template).render(view)
 
@@ -78,4 +117,6 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )
     environment.filters["picture"] = Markup  # our own SVG, whose texts are escaped where it is made
+    style = f"\n{environment.get_template('style.css').render().strip()}\n"
+    environment.globals |= {"style": Markup(style), "style_source": Markup(_style_source(style))}
     return environment
