@@ -42,11 +42,11 @@ def _wide(text: str) -> int:
     return sum(unicodedata.east_asian_width(sign) in "WF" for sign in text)
 
 
-def picture(width: float, height: float, label: str, body: str, kind: str = "") -> str:
-    """An SVG with a name for those who do not see it."""
+def picture(width: float, height: float, label: str, body: str, kind: str = "", role: str = "img") -> str:
+    """An SVG with a name for those who do not see it; with links in it, its role is "group", as an image hides them."""
     cls = f' class="{kind}"' if kind else ""
     return (
-        f'<svg{cls} viewBox="0 0 {at(width)} {at(height)}" width="{at(width)}" height="{at(height)}" role="img" '
+        f'<svg{cls} viewBox="0 0 {at(width)} {at(height)}" width="{at(width)}" height="{at(height)}" role="{role}" '
         f'aria-label="{clean(label)}"><title>{clean(label)}</title>{body}</svg>'
     )
 
@@ -102,8 +102,19 @@ def area(points: Sequence[tuple[float, float]], fill: str) -> str:
     return f'<polygon points="{path}" fill="{fill}"/>'
 
 
+def circle(x: float, y: float, r: float, fill: str = "none", stroke: str = "none", width: float = 1) -> str:
+    """A circle; a transparent fill is not seen but can be clicked."""
+    return f'<circle cx="{at(x)}" cy="{at(y)}" r="{at(r)}" fill="{fill}" stroke="{stroke}" stroke-width="{at(width)}"/>'
+
+
+def linked(href: str, name: str, body: str, current: bool = False) -> str:
+    """A part of a picture that leads somewhere; its name is a tooltip too."""
+    mark = ' aria-current="true"' if current else ""
+    return f'<a href="{clean(href)}" aria-label="{clean(name)}"{mark}><title>{clean(name)}</title>{body}</a>'
+
+
 def marker(shape: int, x: float, y: float, r: float, fill: str, title: str, hollow: bool = False) -> str:
-    """A dot; its shape tells the series apart without colour."""
+    """A dot, with a tooltip if it has a title; its shape tells the series apart without colour."""
     corners: dict[int, list[tuple[float, float]]] = {
         1: [(-1, -1), (1, -1), (1, 1), (-1, 1)],
         2: [(0, -1.25), (1.2, 0.9), (-1.2, 0.9)],
@@ -113,7 +124,7 @@ def marker(shape: int, x: float, y: float, r: float, fill: str, title: str, holl
             (0.4, 1.2), (-0.4, 1.2), (-0.4, 0.4), (-1.2, 0.4), (-1.2, -0.4), (-0.4, -0.4)],
     }  # fmt: skip
     paint = f'stroke-width="1.6" fill="{"var(--paper,#fff)" if hollow else fill}" stroke="{fill}"'
-    name = f"<title>{clean(title)}</title>"
+    name = f"<title>{clean(title)}</title>" if title else ""
     if (kind := shape % 6) == 0:
         return f'<circle cx="{at(x)}" cy="{at(y)}" r="{at(r)}" {paint}>{name}</circle>'
     points = " ".join(f"{at(x + r * a)},{at(y + r * b)}" for a, b in corners[kind])
