@@ -48,7 +48,8 @@ def test_pages_are_whole(html):
 
 def test_pages_ask_nothing_of_anyone(html):
     page = Page(html)
-    assert not re.search(r"https?:|//[a-z]|@import|url\(", html, re.IGNORECASE)
+    plain = re.sub("'sha256-[^']*'", "", html)  # a hash may hold two slashes
+    assert not re.search(r"https?:|//[a-z]|@import|url\(", plain, re.IGNORECASE)
     assert not {"script", "link", "img", "iframe", "object", "embed", "form", "base", "use", "image"} & set(page.tags)
     assert not {"src", "srcset", "action", "xlink:href", "data"} & {name for name, _ in page.attrs}
     assert not any(name.startswith("on") for name, _ in page.attrs)
