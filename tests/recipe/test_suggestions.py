@@ -179,3 +179,33 @@ def test_what_is_done_with_a_document_changes_no_suggestion():
     found.document(3)["columns"]["rate"]["kind"] = "integer"
     column(found, "rate").rule_for("quasi").rule["kind"] = "integer"
     assert found == suggestions(open_source(table()))
+
+
+@pytest.mark.parametrize(
+    "array",
+    [
+        pa.array([[1], [1], [2, 3], None]),
+        pa.array([{"a": 1}, {"a": 1}, {"a": None}, None]),
+        pa.array([[("a", 1)], [("a", 1)], [], None], pa.map_(pa.string(), pa.int64())),
+    ],
+    ids=lambda array: str(array.type),
+)
+def test_values_of_several_parts_are_asked_about(array):
+    found = suggestions(open_source(pa.table({"x": array, "v": [1.5, 2.5, 3.5, 4.5]})))
+    nested = column(found, "x")
+    assert nested.rule == {"role": "?"}
+    assert nested.look[:4] == ("nominal", 4, 2, 1)
+    assert nested.rule_for("other") == ({"role": "other"}, None)
+    assert nested.rule_for("quasi").rule == {"role": "quasi", "kind": "?"}
+    assert found.document(2) == document_of(draft_of(found, 2))
+
+
+def test_odd_types_have_suggestions():
+    many = ["b", "c", "b", None] * 10
+    for kind in ("string_view", "binary_view"):
+        if hasattr(pa, kind):
+            view = pa.array([None if v is None else v.encode() for v in many], pa.binary()).cast(getattr(pa, kind)())
+            assert look(view)[:4] == ("nominal", 40, 2, 10)
+    runs = pa.RunEndEncodedArray.from_arrays([3, 5], pa.array([1.5, None]))
+    assert look(runs)[1:4] == (5, 1, 2)
+    assert look(pa.nulls(3))[:4] == ("nominal", 3, 0, 3)

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, NamedTuple
 
+from ..tables.arrow import countable
 from ..tables.kinds.categories import _text
 from .contents import Contents, contents_of
 from .fields import UNDECIDED
@@ -42,6 +43,7 @@ class Look(NamedTuple):
     numbered: bool = False  # whether whole numbers are numbered through as they first come: 1, 2, 3, …
     measure: str | None = None  # the measurement level that the file says: nominal, ordinal, scale
     stray: str | None = None  # of texts that are numbers, but for some or for their marks: what helps
+    nested: bool = False  # whether values have several parts, as lists have
 
 
 def look(array: Any, decimal: str = ".", about: Mapping[str, Any] | None = None) -> Look:
@@ -64,17 +66,17 @@ class Looking:
         self._beyond: tuple[_Fit, Contents] | None = None  # what all values fit, once there are too many
         self._records = self._missing = self._compared = 0
         self._order: tuple[str, ...] = ()
+        self._nested = False
 
     def add(self, array: Any) -> None:
         """Look at more records."""
         import pyarrow as pa
 
         self._records += len(array)
-        self._type = array.type
-        if pa.types.is_dictionary(array.type):
-            if array.type.ordered and pa.types.is_string(array.type.value_type):
-                self._order = tuple(array.dictionary.to_pylist())
-            array = array.dictionary_decode()
+        kind = self._type = array.type
+        if pa.types.is_dictionary(kind) and kind.ordered and pa.types.is_string(kind.value_type):
+            self._order = tuple(array.dictionary.to_pylist())
+        array, self._nested = countable(array)
         values, there = _different(array)
         self._missing += len(array) - there
         if self._beyond is not None:
@@ -95,6 +97,8 @@ class Looking:
         alone = different == self._compared and self._records > 1
         fit, contents = self._beyond or (_fit(values, self._decimal), contents_of(values, self._decimal))
         counted = (self._records, different, self._missing)
+        if self._nested:
+            return Look("nominal", *counted, more=more, alone=alone, nested=True)
         if self._order:
             return Look("ordinal", *counted, self._order, None, more, alone, contents=contents)
         kind = _kind(self._type, values, fit)

@@ -48,6 +48,8 @@ _CODE_OR_NUMBER = "codes (nominal, or ordinal with their order), or a count or a
 
 def kind_of(name: str, seen: Look) -> Kind:
     """The kind of a column that is masked or guarded, or a question about it."""
+    if seen.nested:
+        return Kind(UNDECIDED, "values of several parts have none: make columns of the parts first")
     said = _said_by_the_file(seen)
     if said is not None:
         return said
@@ -140,6 +142,9 @@ def role_of(name: str, seen: Look) -> Suggestion:
     """The role of a column, and why; UNDECIDED with a question."""
     if seen.different == 0:
         return Suggestion("other", "it is empty throughout")
+    if seen.nested:
+        what = "values of several parts, such as lists, which cannot be masked"
+        return Suggestion(UNDECIDED, f'{what}: keep it ("other"), or leave it out of the table?')
     constant = Suggestion("other", "all values are the same") if seen.different == 1 else None
     return (
         _by_identity(name, seen)
