@@ -7,11 +7,13 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, NamedTuple
 
+from ..tables.arrow import countable
 from ..tables.kinds.categories import _text
 from .contents import Contents, contents_of
 from .fields import UNDECIDED
 from .sections import ColumnRule
-from .suggest import Kind, kind_of, role_of, unit_section
+from .suggest import UnitQuestion
+from .suggested import POLICY, Suggested, Suggestions, kind_for, suggested
 
 _FEW = 20  # categories that a person can look at
 _CODES = 100  # codes whose order is kept: more are none
@@ -41,6 +43,7 @@ class Look(NamedTuple):
     numbered: bool = False  # whether whole numbers are numbered through as they first come: 1, 2, 3, …
     measure: str | None = None  # the measurement level that the file says: nominal, ordinal, scale
     stray: str | None = None  # of texts that are numbers, but for some or for their marks: what helps
+    nested: bool = False  # whether values have several parts, as lists have
 
 
 def look(array: Any, decimal: str = ".", about: Mapping[str, Any] | None = None) -> Look:
@@ -63,17 +66,17 @@ class Looking:
         self._beyond: tuple[_Fit, Contents] | None = None  # what all values fit, once there are too many
         self._records = self._missing = self._compared = 0
         self._order: tuple[str, ...] = ()
+        self._nested = False
 
     def add(self, array: Any) -> None:
         """Look at more records."""
         import pyarrow as pa
 
         self._records += len(array)
-        self._type = array.type
-        if pa.types.is_dictionary(array.type):
-            if array.type.ordered and pa.types.is_string(array.type.value_type):
-                self._order = tuple(array.dictionary.to_pylist())
-            array = array.dictionary_decode()
+        kind = self._type = array.type
+        if pa.types.is_dictionary(kind) and kind.ordered and pa.types.is_string(kind.value_type):
+            self._order = tuple(array.dictionary.to_pylist())
+        array, self._nested = countable(array)
         values, there = _different(array)
         self._missing += len(array) - there
         if self._beyond is not None:
@@ -94,6 +97,8 @@ class Looking:
         alone = different == self._compared and self._records > 1
         fit, contents = self._beyond or (_fit(values, self._decimal), contents_of(values, self._decimal))
         counted = (self._records, different, self._missing)
+        if self._nested:
+            return Look("nominal", *counted, more=more, alone=alone, nested=True)
         if self._order:
             return Look("ordinal", *counted, self._order, None, more, alone, contents=contents)
         kind = _kind(self._type, values, fit)
@@ -257,8 +262,14 @@ def draft(
 
     `kinds` are those that were said already.
     """
+    return draft_of(suggested(looks, options, kinds), k)
+
+
+def draft_of(found: Suggestions, k: int) -> str:
+    """The same, of suggestions."""
     import tomlkit
 
+    policy = f'policy = "{POLICY}"'
     lines = [
         "draft = true  # every line below is a suggestion: look at each, change it, and remove this line",
         f"k = {k}",
@@ -266,7 +277,7 @@ def draft(
         '# centre = "medoid"   # release an observed record of each group instead of its mean',
         "",
         "[missing]",
-        'policy = "refuse"     # or "own-value": gaps in all records of a group or in none; "group": gaps are filled',
+        f'{policy}     # or "own-value": gaps in all records of a group or in none; "group": gaps are filled',
         "",
         "# [strata]",
         '# within = ["region"]  # quasi-identifiers that no group mixes',
@@ -275,53 +286,54 @@ def draft(
         "# [weights]",
         '# column = "weight"    # sampling weights: means are weighted; its role is "other" or "identifier"',
         "",
-        *unit_section(looks),
+        *_unit(found.unit),
         "",
         "# [scenarios.neighbour]  # what one intruder knows; every quasi-identifier is in a scenario then",
         '# quasi = ["age"]',
         "# k = 5",
         "",
     ]
-    if options:
-        lines += [tomlkit.dumps({"file": dict(options)}).rstrip(), ""]
-    for name, seen in looks.items():
-        lines += [*_column(name, seen, (kinds or {}).get(name)), ""]
+    if found.options:
+        lines += [tomlkit.dumps({"file": dict(found.options)}).rstrip(), ""]
+    for column in found.columns:
+        lines += [*_column(column), ""]
     return "\n".join(lines)
 
 
-def _column(name: str, seen: Look, said: str | None) -> list[str]:
+def _unit(asked: UnitQuestion | None) -> list[str]:
+    """The lines about units: left open where an identifier repeats."""
+    if asked is None:
+        return [
+            "# [unit]",
+            '# column = "person"    # whose records they are: k counts its different values, not records',
+        ]
+    return [f"# undecided: {asked.question}", f"# {asked.otherwise}", "[unit]", f'column = "{UNDECIDED}"']
+
+
+def _column(column: Suggested) -> list[str]:
     """The lines of a column."""
     import tomlkit
 
-    role, why = role_of(name, seen)
-    if said is not None and role != "confidential":
-        role, why = "quasi", "its kind was said"
-    rule: dict[str, Any] = {"role": role}
-    question = why if role == UNDECIDED else None
-    kind = kind_of(name, seen) if said is None else kind_said(said, seen)
-    if role in ("quasi", "confidential"):
-        rule["kind"], question = kind.kind, kind.question
-        rule |= {"format": kind.format} if kind.format else {}
-        rule |= {"order": list(kind.order)} if kind.order else {}
+    role, seen, question = column.rule["role"], column.look, column.question
     gaps = f", {seen.missing:,} missing" if seen.missing else ""
     least = "at least " if seen.more else ""
-    shown = "" if role == UNDECIDED else f"; {role}: {why}"
-    section = tomlkit.dumps({"columns": {name: rule}}).strip().removeprefix("[columns]").strip()
+    shown = "" if role == UNDECIDED else f"; {role}: {column.why}"
+    section = tomlkit.dumps({"columns": {column.name: column.rule}}).strip().removeprefix("[columns]").strip()
     return [
         f"# {least}{seen.different:,} different values in {seen.records:,} records{gaps}{shown}",
         *([f"# undecided: {question}"] if question else []),
         section,
-        *_more(role, kind, seen),
+        *_more(role, column.kind.kind, seen),
     ]
 
 
-def _more(role: str, kind: Kind, seen: Look) -> list[str]:
+def _more(role: str, kind: str, seen: Look) -> list[str]:
     """Options that fit, as comments."""
-    if role == UNDECIDED and kind.kind != UNDECIDED:
-        return [f'# kind = "{kind.kind}"  # if it is masked ("quasi") or guarded ("confidential")']
+    if role == UNDECIDED and kind != UNDECIDED:
+        return [f'# kind = "{kind}"  # if it is masked ("quasi") or guarded ("confidential")']
     if role == UNDECIDED:
         return ['# kind = …  # if it is masked ("quasi") or guarded ("confidential")']
-    if role == "quasi" and kind.kind == "nominal" and seen.different <= _FEW:
+    if role == "quasi" and kind == "nominal" and seen.different <= _FEW:
         return ['# kind = "ordinal"  # if its categories have an order; then also: order = ["lowest", …, "highest"]']
     if role == "confidential":
         return [
@@ -329,19 +341,6 @@ def _more(role: str, kind: Kind, seen: Look) -> list[str]:
             "# t = 0.3  # or: distributions close to the whole",
         ]
     return []
-
-
-def kind_said(kind: str, seen: Look) -> Kind:
-    """A kind that a person said, with the order or the format that belongs to it; a question where it is not known."""
-    if kind == "ordinal":
-        order = seen.order or seen.codes
-        question = None if order else 'only a recipe can say the order of its categories: order = ["lowest", …]'
-        return Kind(kind, question, order)
-    if kind == "datetime" and seen.text:
-        if len(seen.formats) > 1:
-            return Kind(kind, f"only a recipe can say its format, {' or '.join(seen.formats)}")
-        return Kind(kind, format=seen.formats[0] if seen.formats else "%Y%m%d" if seen.contents.ymd else None)
-    return Kind(kind)
 
 
 def rules_for(
@@ -353,7 +352,7 @@ def rules_for(
         if name not in looks or role not in ("quasi", "confidential"):
             rules[name] = ColumnRule(role)
             continue
-        kind = _kind_for(name, looks[name], kinds or {})
+        kind = kind_for(name, looks[name], (kinds or {}).get(name))
         rules[name] = ColumnRule(role, kind.kind, kind.order or None, format=kind.format)
     return rules
 
@@ -363,12 +362,8 @@ def questions_for(
 ) -> dict[str, str]:
     """What must be decided before columns whose roles were said can be masked or guarded, and why."""
     asked = {
-        name: _kind_for(name, looks[name], kinds or {}).question
+        name: kind_for(name, looks[name], (kinds or {}).get(name)).question
         for name, role in roles.items()
         if name in looks and role in ("quasi", "confidential")
     }
     return {name: question for name, question in asked.items() if question is not None}
-
-
-def _kind_for(name: str, seen: Look, kinds: Mapping[str, str]) -> Kind:
-    return kind_said(kinds[name], seen) if name in kinds else kind_of(name, seen)

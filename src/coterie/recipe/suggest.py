@@ -48,6 +48,8 @@ _CODE_OR_NUMBER = "codes (nominal, or ordinal with their order), or a count or a
 
 def kind_of(name: str, seen: Look) -> Kind:
     """The kind of a column that is masked or guarded, or a question about it."""
+    if seen.nested:
+        return Kind(UNDECIDED, "values of several parts have none: make columns of the parts first")
     said = _said_by_the_file(seen)
     if said is not None:
         return said
@@ -140,6 +142,9 @@ def role_of(name: str, seen: Look) -> Suggestion:
     """The role of a column, and why; UNDECIDED with a question."""
     if seen.different == 0:
         return Suggestion("other", "it is empty throughout")
+    if seen.nested:
+        what = "values of several parts, such as lists, which cannot be masked"
+        return Suggestion(UNDECIDED, f'{what}: keep it ("other"), or leave it out of the table?')
     constant = Suggestion("other", "all values are the same") if seen.different == 1 else None
     return (
         _by_identity(name, seen)
@@ -243,25 +248,26 @@ def _by_difference(name: str, seen: Look) -> Suggestion | None:
     return None
 
 
-def unit_section(looks: Mapping[str, Look]) -> list[str]:
-    """The lines about units: left open where an identifier repeats, as several records may be those of one person.
+class UnitQuestion(NamedTuple):
+    """What a person must say of units, where identifiers repeat: the answer is one of `columns`, or "none"."""
+
+    columns: tuple[str, ...]
+    question: str
+    otherwise: str = 'If each record is a unit of its own: column = "none"'
+
+
+def unit_question(looks: Mapping[str, Look], roles: Mapping[str, str]) -> UnitQuestion | None:
+    """What is asked where an identifier repeats, as several records may be those of one person; None if none does.
 
     This is the one place where drafts speak of units.
     """
-    repeating = [name for name, seen in looks.items() if role_of(name, seen).role == "identifier" and _repeats(seen)]
+    repeating = [name for name, seen in looks.items() if roles.get(name) == "identifier" and _repeats(seen)]
     if not repeating:
-        return [
-            "# [unit]",
-            '# column = "person"    # whose records they are: k counts its different values, not records',
-        ]
+        return None
     columns = " or ".join(f"column = {_quoted(name)}" for name in repeating)
-    return [
-        f"# undecided: {len(repeating)} identifier{'s repeat' if len(repeating) > 1 else ' repeats'}. "
-        f"If several records are those of one person: {columns}, and k counts persons.",
-        '# If each record is a unit of its own: column = "none"',
-        "[unit]",
-        f'column = "{UNDECIDED}"',
-    ]
+    many = f"{len(repeating)} identifier{'s repeat' if len(repeating) > 1 else ' repeats'}"
+    what = f"{many}. If several records are those of one person: {columns}, and k counts persons."
+    return UnitQuestion(tuple(repeating), what)
 
 
 def _repeats(seen: Look) -> bool:

@@ -10,9 +10,10 @@ from typing import Any
 from ..errors import CoterieError, boundary, in_shell, printable_toml
 from ..formats.header import ROW
 from ..recipe import Recipe, RecipeError
-from ..recipe.draft import Look, Looking, draft, look, questions_for, rules_for
+from ..recipe.draft import Look, Looking, draft_of, look, questions_for, rules_for
 from ..recipe.fields import Mistake
 from ..recipe.rules import NO_UNIT, close_to, no_such_columns
+from ..recipe.suggested import Suggestions, suggested
 from ..tables.columns import KINDS
 from ..tables.dress import undressed
 from .deprecated import renamed
@@ -53,14 +54,27 @@ def draft_recipe(
         The old name of `read`.
     """
     source = open_source(table, renamed("options", options, "read", read), memory=memory)
+    return printable_toml(draft_of(suggestions(source, kind), k))
+
+
+@boundary
+def suggestions(source: Source, kinds: Mapping[str, str] | None = None) -> Suggestions:
+    """What a draft suggests and asks, as data.
+
+    Parameters
+    ----------
+    source : Source
+    kinds : mapping, optional
+        The kinds of columns that are known already.
+    """
     seen = looks(source)
-    mistakes = _about_kinds(kind, list(seen), dict.fromkeys(seen, "quasi"), "'{}'".format)
+    mistakes = _about_kinds(kinds, list(seen), dict.fromkeys(seen, "quasi"), "'{}'".format)
     if mistakes:
         raise RecipeError(mistakes, "the columns")
-    guessed = {name: one.kind for name, one in seen.items() if name not in (kind or {})}
+    guessed = {name: one.kind for name, one in seen.items() if name not in (kinds or {})}
     stray = questions_about_numbers(source, guessed)
     seen = {name: one._replace(stray=stray.get(name)) for name, one in seen.items()}
-    return printable_toml(draft(seen, k, source.options, kind))
+    return suggested(seen, source.options, kinds)
 
 
 @dataclass(frozen=True)

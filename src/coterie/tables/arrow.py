@@ -45,6 +45,26 @@ def used_levels(array: Any) -> Any:
     )
 
 
+def countable(array: Any) -> tuple[Any, bool]:
+    """A column in a type whose values pyarrow can count, and whether they have several parts: these become texts."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    kind = array.type
+    view = {"string_view": pa.large_string(), "binary_view": pa.large_binary()}.get(str(kind))
+    if view is not None:
+        return array.cast(view), False
+    if pa.types.is_dictionary(kind):
+        return countable(array.dictionary_decode())
+    if isinstance(kind, pa.BaseExtensionType):
+        return countable(array.storage)
+    if str(kind).startswith("run_end_encoded"):
+        return countable(pc.run_end_decode(array))
+    if not pa.types.is_nested(kind):
+        return array, False
+    return pa.array([None if value is None else repr(value) for value in array.to_pylist()], pa.string()), True
+
+
 def is_text(kind: Any) -> bool:
     """Whether an Arrow type is one of texts."""
     import pyarrow as pa
