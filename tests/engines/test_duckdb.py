@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import tomllib
 
 import numpy as np
 import pyarrow as pa
@@ -22,7 +23,7 @@ import coterie as ct
 from coterie.cli import app
 from coterie.errors import CoterieError
 from coterie.protection.scales import Moments
-from coterie.release import drafting, source, tally
+from coterie.release import looks, source, tally
 from coterie.release.bundle import write_bundle
 from coterie.release.check import verify
 from coterie.release.drafting import draft_recipe
@@ -139,19 +140,26 @@ def large(monkeypatch):
     monkeypatch.setattr(source, "needed", lambda _: 1 << 60)
 
 
-@pytest.mark.usefixtures("large")
 @pytest.mark.parametrize("kind", ["parquet", "csv"])
-def test_the_same_draft_as_in_memory(tmp_path, kind):
+def test_the_same_draft_as_in_memory(tmp_path, kind, request):
     path = saved(tmp_path, kind, table())
-    assert draft_recipe(path, 3, memory=GB) == draft_recipe(path, 3)
+    at_once = draft_recipe(path, 3)
+    request.getfixturevalue("large")
+    assert draft_recipe(path, 3, memory=GB) == at_once
 
 
 @pytest.mark.usefixtures("large")
 def test_a_draft_of_more_values_than_are_counted(tmp_path, monkeypatch):
-    monkeypatch.setattr(drafting, "_COUNTED", 100)
+    monkeypatch.setattr(looks, "_COUNTED", 100)
     text = draft_recipe(saved(tmp_path, "csv", table()), memory=GB)
     assert f"at least {N:,} different values in {N:,} records; identifier: by its name it is free text" in text
     assert "\n# 4 different values in 3,000 records, 177 missing" in text
+
+
+@pytest.mark.usefixtures("large")
+def test_a_draft_of_a_file_without_texts_or_decimals(tmp_path):
+    text = draft_recipe(saved(tmp_path, "csv", table().select(["age", "when"])), memory=GB)
+    assert [column["kind"] for column in tomllib.loads(text)["columns"].values()] == ["integer", "datetime"]
 
 
 def test_a_limit_says_nothing_of_a_table_in_memory():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+HEAD = 200  # values that are looked at before all others are: mostly these settle that a pattern does not fit all
 _NUMBER = r"^[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?$"
 _YMD = r"^(1[89]|20)\d\d(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])$"
 _PATTERNS = {
@@ -75,9 +76,27 @@ def contents_of(values: Any, decimal: str) -> Contents:
     texts = pc.utf8_trim_whitespace(values)
     found = _of_texts(texts)
     plain = pc.replace_substring(texts, decimal, ".") if decimal != "." else texts
-    if found.zeros or not _all(plain, _NUMBER) or (decimal != "." and not _all(texts, r"^[^.]*$")):
-        return found
-    return _of_numbers(pc.cast(pc.replace_substring_regex(plain, r"^\+", ""), pa.float64()), found)
+    if found.zeros or not all_fit(plain, _NUMBER) or (decimal != "." and not all_fit(texts, r"^[^.]*$")):
+        return found._replace(words=pc.mean(pc.add(pc.count_substring_regex(texts, r"\s+"), 1)).as_py() or 0.0)
+    return _of_numbers(_floats(plain), found._replace(words=1.0))
+
+
+def numbers_of(values: Any, decimal: str) -> Any:
+    """Values that are all numbers, be they texts or not, as floats."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if not (pa.types.is_string(values.type) or pa.types.is_large_string(values.type)):
+        return pc.cast(values, pa.float64(), safe=False)
+    return _floats(pc.replace_substring(pc.utf8_trim_whitespace(values), decimal, "."))
+
+
+def _floats(texts: Any) -> Any:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    signed = pc.any(pc.starts_with(texts, "+")).as_py()
+    return pc.cast(pc.replace_substring_regex(texts, r"^\+", "") if signed else texts, pa.float64())
 
 
 def _of_numbers(numbers: Any, found: Contents) -> Contents:
@@ -87,7 +106,7 @@ def _of_numbers(numbers: Any, found: Contents) -> Contents:
         return found
     whole = bool(pc.all(pc.equal(numbers, pc.floor(numbers))).as_py())
     ends = pc.min_max(numbers).as_py()
-    ymd = whole and ends["min"] >= 18_000_101 and ends["max"] < 21_000_000 and _all(_digits(numbers), _YMD)
+    ymd = whole and ends["min"] >= 18_000_101 and ends["max"] < 21_000_000 and all_fit(_digits(numbers), _YMD)
     return found._replace(number=True, whole=whole, low=ends["min"], high=ends["max"], ymd=ymd)
 
 
@@ -101,14 +120,16 @@ def _digits(numbers: Any) -> Any:
 def _of_texts(texts: Any) -> Contents:
     import pyarrow.compute as pc
 
-    zeros = _all(texts, r"^\d[\dA-Za-z./-]*$") and bool(pc.any(pc.match_substring_regex(texts, r"^0\d")).as_py())
-    like = next((what for what, pattern in _PATTERNS.items() if _all(texts, pattern)), None)
+    nought = texts.filter(pc.starts_with(texts, "0"))
+    zeros = bool(pc.any(pc.match_substring_regex(nought, r"^0\d")).as_py()) and all_fit(texts, r"^\d[\dA-Za-z./-]*$")
+    like = next((what for what, pattern in _PATTERNS.items() if all_fit(texts, pattern)), None)
     letters = len(pc.unique(pc.utf8_slice_codeunits(texts, 0, 1))) if like == "ICD codes" else 0
-    words = pc.mean(pc.add(pc.count_substring_regex(texts, r"\s+"), 1)).as_py()
-    return Contents(zeros=zeros, like=like, letters=letters, words=words or 0.0)
+    return Contents(zeros=zeros, like=like, letters=letters)
 
 
-def _all(texts: Any, pattern: str) -> bool:
+def all_fit(texts: Any, pattern: str) -> bool:
+    """Whether a pattern fits all texts."""
     import pyarrow.compute as pc
 
-    return bool(pc.all(pc.match_substring_regex(texts, pattern)).as_py())
+    pieces = (texts[:HEAD], texts) if len(texts) > HEAD else (texts,)
+    return all(pc.all(pc.match_substring_regex(piece, pattern)).as_py() for piece in pieces)

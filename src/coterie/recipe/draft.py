@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from datetime import datetime
 from typing import Any, NamedTuple
 
 from ..tables.arrow import countable
 from ..tables.kinds.categories import _text
-from .contents import Contents, contents_of
+from .contents import HEAD, Contents, all_fit, contents_of
+from .date_texts import FORMATS, are_dates
 from .fields import UNDECIDED
 from .sections import ColumnRule
 from .suggest import UnitQuestion
@@ -102,7 +102,7 @@ class Looking:
         if self._order:
             return Look("ordinal", *counted, self._order, None, more, alone, contents=contents)
         kind = _kind(self._type, values, fit)
-        formats = tuple(form for form in _FORMATS if different and form in fit.all)
+        formats = tuple(form for form in FORMATS if different and form in fit.all)
         seen = Look(kind, *counted, (), fit.but_for(), more, alone, formats, _is_text(values), contents)
         codes = _codes(values) if contents.number and different <= _CODES else ()
         numbered = contents.whole and different > 1 and _is_numbered(values)
@@ -111,6 +111,10 @@ class Looking:
 
 def _is_numbered(values: Any) -> bool:
     """Whether whole numbers, in the order in which they first come, are each the one before and 1."""
+    return (len(values) <= HEAD or _are_in_turn(values[:HEAD])) and _are_in_turn(values)
+
+
+def _are_in_turn(values: Any) -> bool:
     import numpy as np
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -175,12 +179,11 @@ class _Fit(NamedTuple):
 
 
 _IN_TURN = ("boolean", "integer", "numeric", "datetime")
-_FORMATS = ("%d.%m.%Y", "%Y/%m/%d", "%d/%m/%Y", "%m/%d/%Y", "%d-%m-%Y", "%m-%d-%Y")  # kinds of texts as well
 _LIKE_A_DATE = r"^\d{1,4}[./-]\d{1,2}[./-]\d{1,4}$"
 
 
 def _first(kinds: frozenset[str]) -> str:
-    written = "datetime" if len(kinds.intersection(_FORMATS)) == 1 else "nominal"
+    written = "datetime" if len(kinds.intersection(FORMATS)) == 1 else "nominal"
     return next((kind for kind in _IN_TURN if kind in kinds), written)
 
 
@@ -209,21 +212,19 @@ def _kinds_of_texts(texts: Any, decimal: str) -> frozenset[str]:
     import pyarrow.compute as pc
 
     if not len(texts):
-        return frozenset((*_IN_TURN[1:], *_FORMATS))
+        return frozenset((*_IN_TURN[1:], *FORMATS))
     found = set()
     if len(texts) == 2 and {t.strip().lower() for t in texts.to_pylist()} in _PAIRS:
         found.add("boolean")
     bare, mark = pc.utf8_trim_whitespace(texts), re.escape(decimal)
-    for kind, pattern in (
-        ("integer", r"^[+-]?(0|[1-9]\d*)$"),  # 00123 is no number
-        ("numeric", rf"^[+-]?((0|[1-9]\d*)({mark}\d+)?|{mark}\d+)([eE][+-]?\d+)?$"),
-    ):
-        if pc.all(pc.match_substring_regex(bare, pattern)).as_py():
-            found.add(kind)
-    if all(_is_date(t.as_py()) for t in texts):
+    if all_fit(bare, r"^[+-]?(0|[1-9]\d*)$"):  # 00123 is no number
+        found.update(("integer", "numeric"))
+    elif all_fit(bare, rf"^[+-]?((0|[1-9]\d*)({mark}\d+)?|{mark}\d+)([eE][+-]?\d+)?$"):
+        found.add("numeric")
+    if are_dates(texts):
         found.add("datetime")
-    elif pc.all(pc.match_substring_regex(bare, _LIKE_A_DATE)).as_py():
-        found.update(form for form in _FORMATS if all(_is_date(t.as_py(), form) for t in bare))
+    elif all_fit(bare, _LIKE_A_DATE):
+        found.update(form for form in FORMATS if are_dates(bare, form))
     return frozenset(found)
 
 
@@ -242,14 +243,6 @@ def _kind(kind: Any, values: Any, fit: _Fit) -> str:
 
 
 _PAIRS = ({"true", "false"}, {"yes", "no"}, {"y", "n"}, {"t", "f"})
-
-
-def _is_date(text: str, form: str | None = None) -> bool:
-    try:
-        datetime.fromisoformat(text.strip()) if form is None else datetime.strptime(text, form)
-    except ValueError:
-        return False
-    return form is not None or "-" in text
 
 
 def draft(

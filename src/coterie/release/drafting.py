@@ -10,18 +10,16 @@ from typing import Any
 from ..errors import CoterieError, boundary, in_shell, printable_toml
 from ..formats.header import ROW
 from ..recipe import Recipe, RecipeError
-from ..recipe.draft import Look, Looking, draft_of, look, questions_for, rules_for
+from ..recipe.draft import Look, draft_of, questions_for, rules_for
 from ..recipe.fields import Mistake
 from ..recipe.rules import NO_UNIT, close_to, no_such_columns
 from ..recipe.suggested import Suggestions, suggested
 from ..tables.columns import KINDS
-from ..tables.dress import undressed
 from .deprecated import renamed
 from .flow import as_recipe
+from .looks import looks
 from .number_texts import check_number_texts, questions_about_numbers
 from .source import Source, open_source
-
-_COUNTED = 100_000  # different values of a column that are counted where it is looked at part by part
 
 
 @boundary
@@ -295,34 +293,3 @@ def _undecided(
             hint = f'{called("kind")} says it, {{"{name}": …}}, or a recipe.'
         mistakes.append(Mistake(("columns", name), f"Its kind must be decided by you: {question}", None, hint))
     return mistakes
-
-
-def looks(source: Source) -> dict[str, Look]:
-    """What every column looks like. A source is looked at once."""
-    seen: dict[str, Look] | None = source.__dict__.get("_looks")
-    if seen is None:
-        seen = source.__dict__["_looks"] = _looks_at_all(source) if source.fits else _looks_in_parts(source)
-    return seen
-
-
-def _looks_at_all(source: Source) -> dict[str, Look]:
-    about = source.details.get("variables", {})
-    return {
-        name: look(undressed(source.arrow(name), source.dress), source.decimal, about.get(name))
-        for name in source.names
-    }
-
-
-def _looks_in_parts(source: Source) -> dict[str, Look]:
-    engine = source.engine("duckdb", {})
-    try:
-        looking = {name: Looking(source.decimal, _COUNTED) for name in engine.names}
-        for records in engine.scan(engine.names):
-            for name in engine.names:
-                looking[name].add(undressed(records.reading.plain(records.arrow(name)), source.dress))
-        engine.check_unchanged()
-        if engine.records == 0:
-            raise CoterieError("The table must hold records.", "0")
-        return {name: one.seen() for name, one in looking.items()}
-    finally:
-        engine.close()

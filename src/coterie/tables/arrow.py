@@ -97,6 +97,13 @@ def flags_of(array: Any) -> NDArray[np.bool_]:
     return bits[array.offset : array.offset + len(array)].astype(bool)
 
 
+def bits_of(flags: NDArray[np.bool_]) -> Any:
+    """NumPy's booleans as an Arrow array."""
+    import pyarrow as pa
+
+    return pa.Array.from_buffers(pa.bool_(), len(flags), [None, pa.py_buffer(np.packbits(flags, bitorder="little"))])
+
+
 def array_of(values: NDArray[Any], missing: NDArray[np.bool_], kind: Any) -> Any:
     """NumPy values as an Arrow array of this type, null where missing; without pandas."""
     import pyarrow as pa

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import in_shell
-from ..arrow import flags_of
+from ..arrow import bits_of, flags_of
 from ..dress import GAPS, Dress, literal
 
 CURRENCIES = (
@@ -61,7 +61,9 @@ def number_like(texts: Any, decimal: str) -> NDArray[np.bool_]:
     import pyarrow.compute as pc
 
     other = "," if decimal == "." else "."
-    found = np.zeros(len(texts), bool)
+    found = flags_of(pc.fill_null(pc.match_substring_regex(texts, r"\d"), False))
+    some = texts.filter(bits_of(found))
+    fits = np.zeros(len(some), bool)
     for mark, between in (
         (decimal, ""),
         (other, ""),
@@ -69,7 +71,8 @@ def number_like(texts: Any, decimal: str) -> NDArray[np.bool_]:
         (other, decimal),
     ):
         dress = Dress(mark, between, CURRENCIES, (*CURRENCIES, "%"))
-        found |= flags_of(pc.fill_null(pc.match_substring_regex(texts, dress.pattern()), False))
+        fits |= flags_of(pc.match_substring_regex(some, dress.pattern()))
+    found[found] = fits
     return found
 
 
