@@ -33,7 +33,7 @@ bench: ## the benchmark: a table, and benchmarks/results/bench.json
 	$(BIN)/python benchmarks/bench.py
 
 pictures: ## draw the docs' pictures anew
-	$(BIN)/python docs/pictures.py
+	$(BIN)/python docs/pictures.py && $(BIN)/python docs/page_pictures.py
 
 schemas: ## write the JSON schemas of the facts anew
 	$(BIN)/python docs/schemas.py

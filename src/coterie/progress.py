@@ -20,6 +20,9 @@ class Listener(Protocol):
     def state(self, sse: float | None, bound: float | None) -> None:
         """A search has found a partition of this SSE, or proven that none has less than this bound."""
 
+    def stage(self, text: str) -> None:
+        """Another stage of the work begins, such as "grouping"; what was counted before belongs to the last one."""
+
 
 _listener: ContextVar[Listener | None] = ContextVar("listener", default=None)
 
@@ -54,8 +57,13 @@ def listening(listener: Listener | None) -> Iterator[None]:
 
 @contextmanager
 def bar(shown: bool, text: str = "grouping") -> Iterator[None]:
-    """Show a progress bar on stderr, in a terminal or a notebook, that goes away when the work is done."""
+    """Show a progress bar on stderr, in a terminal or a notebook, that goes away when the work is done.
+
+    Whoever listens already, instead of a bar, is told which stage it is.
+    """
     if not shown:
+        if (listener := _listener.get()) is not None:
+            listener.stage(text)
         yield
         return
     from rich.console import Console
@@ -92,6 +100,9 @@ class _Bar:
         if self._sse is not None and self._bound:
             shown.append(f"gap {100 * max(0.0, self._sse / self._bound - 1):.2g} %")
         self._progress.update(self._task, description=", ".join(shown))  # type: ignore[attr-defined]
+
+    def stage(self, text: str) -> None:
+        """A bar is of one stage."""
 
     def done(self, records: int) -> None:
         self._done += records

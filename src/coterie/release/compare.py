@@ -141,17 +141,21 @@ def compare(
         for size in dict.fromkeys(k)
         for method in dict.fromkeys(methods)
     ]
-    with progress_.bar(progress, "comparing"):
-        if place == "memory":
-            candidates, refused = _in_memory(source, recipes)
-        else:
-            candidates, refused = _part_by_part(source, recipes, place)
+    candidates, refused = candidates_of(source, recipes, place, progress)
     if refused and len(refused) == len(candidates):
         raise refused[0]
     return Comparison(with_frontier(candidates))
 
 
 Compared = tuple[list[Candidate], list[PromiseError]]
+
+
+def candidates_of(source: Source, recipes: list[Recipe], place: str, progress: bool = False) -> Compared:
+    """What each recipe loses and leaves at risk. They have their seeds, and differ in k and method alone."""
+    with progress_.bar(progress, "comparing"):
+        if place == "memory" and not recipes[0].scenarios:
+            return _in_memory(source, recipes)
+        return _one_by_one(source, recipes, place)
 
 
 def _in_memory(source: Source, recipes: list[Recipe]) -> Compared:
@@ -204,8 +208,8 @@ def _note(
     candidates.append(answer)
 
 
-def _part_by_part(source: Source, recipes: list[Recipe], place: str) -> Compared:
-    """One candidate after the other; nothing is written."""
+def _one_by_one(source: Source, recipes: list[Recipe], place: str) -> Compared:
+    """One candidate after the other, each as it would be released; nothing is written."""
     from .flow import protect
 
     candidates: list[Candidate] = []
@@ -215,7 +219,8 @@ def _part_by_part(source: Source, recipes: list[Recipe], place: str) -> Compared
         release = protect(source, recipe, engine=place)
         release.rehearse()
         measures = release.measures
-        largest = measures.risk.scenarios[0].after.largest_risk
+        risks = [scenario.after.largest_risk for scenario in measures.risk.scenarios]
+        largest = max((risk for risk in risks if risk is not None), default=None)
         return Candidate(
             recipe.method.name,
             recipe.k,

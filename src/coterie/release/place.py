@@ -31,6 +31,9 @@ def check_place(folder: Path, force: bool) -> None:
         raise CoterieError("Only a bundle is replaced, in a folder of its own.", f"'{folder}', which holds other files")
 
 
+_stages: set[Path] = set()  # of this process
+
+
 @contextmanager
 def staging(folder: Path) -> Iterator[Path]:
     """A private folder beside the place; what fails leaves nothing, and what was killed is cleared by the next run."""
@@ -39,6 +42,7 @@ def staging(folder: Path) -> Iterator[Path]:
     try:
         clear_remains(folder)
         stage = _new(folder, "part")
+        _stages.add(stage)
         with _locked(stage):
             yield stage
     except OSError as error:
@@ -46,8 +50,16 @@ def staging(folder: Path) -> Iterator[Path]:
     finally:
         if stage is not None and stage.exists():
             shutil.rmtree(stage, ignore_errors=True)
+        if stage is not None:
+            _stages.discard(stage)
     if failure is not None:
         raise CoterieError(f"The bundle '{folder}' cannot be written.", failure)
+
+
+def abandon() -> None:
+    """Remove what this process has begun to write, from another thread, before it ends at once."""
+    for stage in list(_stages):
+        shutil.rmtree(stage, ignore_errors=True)
 
 
 def _new(folder: Path, suffix: str) -> Path:

@@ -1,0 +1,105 @@
+"""Takes the pictures of the page: python docs/page_pictures.py. It needs Chromium and the extra dev.
+
+Every page at 1280 and at 390 pixels, on the way of examples/patients.csv from a file to a checked bundle.
+"""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).parent / "pictures"
+EXAMPLES = Path(__file__).parents[1] / "examples"
+WIDTHS = {"": (1280, 900), "-390": (390, 844)}
+
+
+@contextmanager
+def _served(root: Path) -> Iterator[str]:
+    command = [sys.executable, "-m", "coterie", "ui", "--no-browser", "--root", str(root)]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+    assert process.stderr is not None
+    try:
+        yield next(line.strip() for line in process.stderr if line.startswith("http://"))
+    finally:
+        process.terminate()
+        process.wait(30)
+
+
+class Camera:
+    """A browser that goes through the pages and takes a picture of each, at both widths."""
+
+    def __init__(self, page: Any) -> None:
+        self.page = page
+
+    def take(self, name: str) -> None:
+        """Pictures of the page as it is."""
+        for suffix, (width, height) in WIDTHS.items():
+            self.page.set_viewport_size({"width": width, "height": height})
+            self.page.wait_for_timeout(300)
+            self.page.screenshot(path=HERE / f"ui-{name}{suffix}.png", full_page=True)
+        self.page.set_viewport_size({"width": 1280, "height": 900})
+
+    def click(self, selector: str, until: str) -> None:
+        """Click, and wait for what must appear."""
+        self.page.click(selector)
+        self.page.wait_for_selector(until, timeout=120_000)
+
+
+def journey(camera: Camera, link: str) -> None:
+    """From opening a file to a bundle that was checked."""
+    page = camera.page
+    page.goto(link)
+    page.fill("#path", "patients.csv")
+    camera.click("main button.main", "text=Go on to the columns")
+    camera.take("open")
+    camera.click("text=Go on to the columns", "#columns")
+    camera.take("columns")
+    camera.click("text=Confirm all", "text=Go on to the promise")
+    page.click("text=diagnosis")
+    page.wait_for_selector("#role")
+    camera.take("column")
+    page.goto(page.url.rsplit("/", 2)[0] + "/promise")
+    page.check("input[name=missing-policy][value=own-value]")
+    page.select_option("#missing-small", "merge")
+    camera.take("promise")
+    camera.click("text=Set, and go on", "#try")
+    camera.click("text=Try them", "svg.map")
+    page.wait_for_selector("tr.chosen")  # the recipe as it stands is one of the candidates
+    camera.take("candidates")
+    page.locator("tr.chosen th a").click()
+    camera.click("text=Look closer", "#analysts")
+    camera.take("candidate")
+    page.goto(page.url.rsplit("/", 2)[0] + "/release")
+    camera.click("main form.line button.main", "#done iframe")
+    page.wait_for_timeout(500)
+    camera.take("release")
+    camera.click("text=Check it again", "#what")
+    camera.click("main button.main", "#verdict")
+    camera.take("check")
+    page.goto(page.url.rsplit("/", 1)[0] + "/history")
+    camera.take("history")
+    page.goto(page.url.rsplit("/", 1)[0] + "/recipe")
+    camera.take("recipe")
+
+
+def main() -> None:
+    """All pictures, in one run."""
+    from playwright.sync_api import sync_playwright
+
+    chromium = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    with tempfile.TemporaryDirectory() as folder, _served(Path(folder)) as link, sync_playwright() as playwright:
+        for name in ("patients.csv", "companies.csv"):
+            shutil.copy(EXAMPLES / name, folder)
+        browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+        journey(Camera(browser.new_page()), link)
+        browser.close()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""What each page shows and does: functions from what was asked to an answer."""

@@ -1,0 +1,242 @@
+"""Promise: what the release must keep, each setting with what it does and what it costs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from starlette.responses import Response
+
+from ...recipe.fields import UNDECIDED
+from ...recipe.rules import NO_UNIT
+from .. import edits
+from ..asked import Asked, Form
+from ..render import mistakes_at, page, to
+from ..session import Session
+from ..steps import Document
+
+PRESETS = (
+    (3, "The least that is usual, for researchers under a contract. One in three guesses may be right."),
+    (5, "A common choice of statistical offices and hospitals. A guess is right one time in five at most: 20 %."),
+    (10, "For files that many people get. A guess is right one time in ten at most: 10 %."),
+    (11, "What is usually taken for a threshold of 9 %. Strictly it is just above: 1/11 = 9.09 %."),
+    (12, "Keeps a threshold of 9 % to the letter: 1/12 = 8.3 %."),
+    (20, "For files that are put on the web. A guess is right one time in twenty at most: 5 %."),
+)
+_GUARDS = ("l", "entropy", "t", "noise")
+
+
+def show(asked: Asked) -> Response:
+    """All settings, with what is wrong beside each."""
+    session = asked.session
+    if session.opened is None or session.history is None:
+        return to("/open")
+    if session.unconfirmed:
+        return page(asked, "not_yet.html.j2", unconfirmed=len(session.unconfirmed), mistakes=[])
+    document = session.document
+    columns = document["columns"]
+    of = {role: [n for n, r in columns.items() if r.get("role") == role] for role in ("quasi", "confidential")}
+    kept = [name for name, rule in columns.items() if rule.get("role") in ("other", "identifier")]
+    return page(
+        asked,
+        "promise.html.j2",
+        document=document,
+        presets=PRESETS,
+        quasi=_numbered(session, of["quasi"]),
+        kept=_numbered(session, kept),
+        units=_numbered(session, [*kept, *of["confidential"]]),
+        unit=_unit_of(document),
+        no_unit=NO_UNIT,
+        confidential=[(session.opened.numbers[n], n, columns[n]) for n in of["confidential"]],
+        missing={"policy": "refuse", "small": "refuse", **_section(document, "missing", "policy")},
+        strata={"within": [], "small": "refuse", **_section(document, "strata", "within")},
+        weights=_section(document, "weights", "column").get("column", ""),
+        guard={"rule": "merge", "split": True, "regroup": False, **_section(document, "guard", "rule")},
+        method={
+            "name": "auto",
+            "refine": "none",
+            "bound": "none",
+            "blocks": "",
+            **_section(document, "method", "name"),
+        },
+        formulas=document.get("file", {}).get("formulas", "refuse"),
+        is_text=session.opened.kind == "csv",
+        gaps=sum(session.opened.columns[n].look.missing for n in of["quasi"]),
+        scenarios=_scenarios(session),
+        mistakes=lambda *path: mistakes_at(session, *path),
+        others=_elsewhere(session),
+        assessment=_assessed(session),
+    )
+
+
+def _numbered(session: Session, names: list[str]) -> list[tuple[int, str]]:
+    assert session.opened is not None
+    return [(session.opened.numbers[name], name) for name in names]
+
+
+def _section(document: Document, name: str, alone: str) -> dict[str, Any]:
+    """A section as a mapping, also where it was given in short."""
+    given = document.get(name, {})
+    return dict(given) if isinstance(given, dict) else {alone: given}
+
+
+def _unit_of(document: Document) -> str:
+    return str(_section(document, "unit", "column").get("column", ""))
+
+
+def _scenarios(session: Session) -> list[dict[str, Any]]:
+    found = session.document.get("scenarios", {})
+    return [
+        {"name": name, "quasi": list(one.get("quasi", ())), "k": one.get("k", ""),
+         "mistakes": mistakes_at(session, "scenarios", name)}
+        for name, one in found.items()
+    ]  # fmt: skip
+
+
+_FIELDS = (
+    "k",
+    "centre",
+    "seed",
+    "missing",
+    "strata",
+    "weights",
+    "unit",
+    "guard",
+    "method",
+    "scenarios",
+    "file",
+)
+
+
+def _elsewhere(session: Session) -> list[dict[str, str]]:
+    """Mistakes of columns, which other pages have the fields of; those of guards are shown here."""
+    from ..render import mistake_words
+
+    return [
+        mistake_words(m)
+        for m in session.mistakes
+        if not m.path or (m.path[0] not in _FIELDS and not (len(m.path) == 3 and m.path[2] in _GUARDS))
+    ]
+
+
+def _assessed(session: Session) -> Any:
+    if session.assessment is None or session.assessment[0] is not session.document:
+        return None
+    return session.assessment[1]
+
+
+def change(asked: Asked) -> Response:
+    """Take all settings of the form."""
+    session, form = asked.session, asked.form
+    before = session.document
+    after = _settings(session, form)
+    changed = edits.differing(before, after)
+    if changed:
+        words = f"k = {after['k']}" if changed == ["k"] else f"promise: {', '.join(changed)}"
+        session.edit(words, after)
+    return to("/promise" if session.recipe is None or "stay" in form else "/candidates")
+
+
+def _settings(session: Session, form: Form) -> dict[str, Any]:
+    document: dict[str, Any] = dict(session.document)
+    document["k"] = edits.number_or_text(form.text("k")) or ""
+    document = edits.with_section(document, "centre", "medoid" if form.text("centre") == "medoid" else None)
+    document = edits.with_section(document, "seed", edits.number_or_text(form.text("seed")))
+    document = edits.with_section(document, "missing", _but_for(form, "missing", policy="refuse", small="refuse"))
+    document = edits.with_section(document, "strata", _strata(session, form))
+    weights = _column(session, form.text("weights"))
+    document = edits.with_section(document, "weights", {"column": weights} if weights else None)
+    document = edits.with_section(document, "unit", _unit(session, form.text("unit")))
+    guard: dict[str, Any] = _but_for(form, "guard", rule="merge")
+    guard |= {"split": False} if form.text("guard-split") == "no" else {}
+    guard |= {"regroup": True} if form.text("guard-regroup") == "yes" else {}
+    document = edits.with_section(document, "guard", guard)
+    document = edits.with_section(document, "method", _method(document, form))
+    file = edits.with_section(
+        document.get("file", {}), "formulas", _but_for(form, "file", formulas="refuse").get("formulas")
+    )
+    document = edits.with_section(document, "file", file)
+    return edits.with_columns(document, _guards(session, form))
+
+
+def _but_for(form: Form, section: str, **defaults: str) -> dict[str, str]:
+    """The options of a section that differ from their defaults."""
+    said = {name: form.text(f"{section}-{name}", default) for name, default in defaults.items()}
+    return {name: value for name, value in said.items() if value and value != defaults[name]}
+
+
+def _strata(session: Session, form: Form) -> dict[str, Any]:
+    within = [name for text in form.texts("strata-within") if (name := _column(session, text))]
+    small = form.text("strata-small", "refuse")
+    if not within:
+        return {"within": [], "small": small} if small != "refuse" else {}
+    return {"within": within, **({"small": small} if small != "refuse" else {})}
+
+
+def _method(document: Document, form: Form) -> dict[str, Any]:
+    """Search, bound and blocks; the method itself is chosen among candidates."""
+    section = _section(document, "method", "name")
+    for name, default in (("refine", "none"), ("bound", "none")):
+        said = form.text(f"method-{name}", default)
+        section = edits.with_section(section, name, None if said == default else said)
+    return edits.with_section(section, "blocks", edits.number_or_text(form.text("method-blocks")))
+
+
+def _column(session: Session, text: str) -> str | None:
+    """The column that a number in a form stands for."""
+    names = session.opened.names if session.opened is not None else ()
+    return names[int(text)] if text.isascii() and text.isdigit() and int(text) < len(names) else None
+
+
+def _unit(session: Session, text: str) -> dict[str, str] | None:
+    if text == NO_UNIT:
+        return {"column": NO_UNIT}
+    column = _column(session, text)
+    if column is None and _unit_of(session.document) == UNDECIDED:
+        return {"column": UNDECIDED}
+    return {"column": column} if column else None
+
+
+def _guards(session: Session, form: Form) -> dict[str, dict[str, Any]]:
+    """What must hold of confidential columns."""
+    assert session.opened is not None
+    rules = {}
+    for name, rule in session.document["columns"].items():
+        number = session.opened.numbers[name]
+        if rule.get("role") != "confidential" or f"l-{number}" not in form:
+            continue
+        for key in _GUARDS:
+            if f"{key}-{number}" in form:
+                rule = edits.with_option(rule, key, edits.number_or_text(form.text(f"{key}-{number}")))
+        rules[name] = dict(rule)
+    return rules
+
+
+def scenarios(asked: Asked) -> Response:
+    """Add, change or remove a scenario."""
+    session, form = asked.session, asked.form
+    found = dict(session.document.get("scenarios", {}))
+    old, name = form.text("old"), form.text("name") or "scenario"
+    if "remove" in form:
+        found.pop(old, None)
+        words = f"without scenario {old}"
+    else:
+        quasi = [column for text in form.texts("quasi") if (column := _column(session, text))]
+        rule = {"quasi": quasi, "k": edits.number_or_text(form.text("k")) or ""}
+        found = {(name if key == old else key): (rule if key == old else one) for key, one in found.items()}
+        found[name] = rule
+        words = f"scenario {name}"
+    session.edit(words, edits.with_section(session.document, "scenarios", found))
+    return to("/promise#scenarios")
+
+
+def assess(asked: Asked) -> Response:
+    """How exposed the file is as it stands."""
+    session = asked.session
+    session.need_ready()
+    document = session.document
+
+    def finish(assessment: Any) -> None:
+        session.assessment = document, assessment
+
+    session.jobs.start("Assessing the file as it is", "/promise", finish, ("assess", session.opening, document))
+    return to("/promise#assess")

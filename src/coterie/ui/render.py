@@ -1,0 +1,137 @@
+"""From facts to a page: the templates, and what every page shows around its own."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+
+from .._version import __version__
+from ..errors import CoterieError, PromiseError, printable
+from ..recipe import RecipeError
+from ..recipe.fields import Mistake
+from .asked import Asked
+from .session import Session
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+STEPS = (
+    ("open", "Open"),
+    ("columns", "Columns"),
+    ("promise", "Promise"),
+    ("candidates", "Candidates"),
+    ("release", "Release"),
+    ("check", "Check"),
+)
+
+
+def page(asked: Asked, template: str, **view: Any) -> Response:
+    """A whole page. What is wrong with the form that was sent is shown at its head."""
+    session = asked.session
+    problem = asked.problem
+    status = 200 if problem is None else 409 if isinstance(problem, PromiseError) else 422
+    shown = {**_frame(session, asked.path), "problem": None if problem is None else _problem(problem), **view}
+    return HTMLResponse(environment().get_template(template).render(shown), status)
+
+
+def to(path: str) -> Response:
+    """Go on at another page."""
+    return RedirectResponse(path, 303)
+
+
+def _frame(session: Session, path: str) -> dict[str, Any]:
+    """What stands around every page: the steps, the file, undo and redo, the job."""
+    history, job = session.history, session.jobs.last
+    here = path.strip("/").split("/")[0]
+    notes, session.notes = session.notes, []
+    shown = job is not None and (job.running or job.state != "done")
+    return {
+        "version": __version__,
+        "state": session.version,
+        "path": path,
+        "here": here,
+        "steps": [
+            {"path": f"/{name}", "name": words, "number": i + 1, "here": name == here, "open": _may(session, name)}
+            for i, (name, words) in enumerate(STEPS)
+        ],
+        "file": None if session.opened is None else session.opened.opening.path.name,
+        "undo": None if history is None else history.undone,
+        "redo": None if history is None else history.redone,
+        "keeping": session.keeping,
+        "job": job if shown else None,
+        "notes": notes,
+    }
+
+
+def _may(session: Session, name: str) -> bool:
+    """Whether a step can be taken yet."""
+    if name in ("open", "check"):
+        return True
+    if name == "columns":
+        return session.opened is not None
+    if name == "promise":
+        return session.history is not None and not session.unconfirmed
+    return session.ready
+
+
+def _problem(error: CoterieError) -> dict[str, Any]:
+    if isinstance(error, RecipeError):
+        listed = [mistake_words(m) for m in error.mistakes]
+        return {"what": "The recipe is not complete, or not right.", "got": None, "hint": None, "list": listed}
+    return {"what": error.what, "got": error.got, "hint": error.hint, "list": []}
+
+
+def mistake_words(mistake: Mistake) -> dict[str, str]:
+    """A mistake of a recipe as a page shows it, in the recipe's words."""
+    return {
+        "place": ".".join(mistake.path),
+        "what": mistake.what,
+        "got": mistake.got or "",
+        "hint": mistake.hint or "",
+    }
+
+
+def mistakes_at(session: Session, *path: str) -> list[dict[str, str]]:
+    """What is wrong at a place of the recipe, for the field that shows it."""
+    return [mistake_words(m) for m in session.mistakes if m.path[: len(path)] == path]
+
+
+def _shown(value: Any) -> Any:
+    """A value as a page shows it: names may hold anything. (What is markup already was made so.)"""
+    return printable(value, lines=True) if type(value) is str else value
+
+
+def _seconds(value: float | None) -> str:
+    """A time in words that nobody has to calculate with."""
+    if value is None:
+        return ""
+    if value < 1:
+        return "less than a second"
+    if value < 90:
+        return f"{value:.0f} second{'s' if round(value) != 1 else ''}"
+    if value < 5_400:
+        return f"{value / 60:.0f} minutes"
+    return f"{value / 3_600:.1f} hours"
+
+
+@cache
+def environment() -> Environment:
+    """The templates: those of the page, and those of the reports, whose parts it shows."""
+    from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
+    from markupsafe import Markup
+
+    made = Environment(
+        loader=ChoiceLoader([PackageLoader("coterie", "ui/templates"), PackageLoader("coterie", "report/templates")]),
+        autoescape=True,
+        finalize=_shown,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    made.filters["picture"] = Markup  # our own SVG, whose texts are escaped where it is made
+    made.filters["seconds"] = _seconds
+    made.filters["count"] = lambda value: f"{value:,}"
+    made.globals["plural"] = lambda n, one, many=None: f"{n:,} {one if n == 1 else many or one + 's'}"
+    return made
