@@ -16,6 +16,8 @@ from typing import Any
 
 HERE = Path(__file__).parent / "pictures"
 EXAMPLES = Path(__file__).parents[1] / "examples"
+HIGHEST = 2_600  # pixels
+COLOURS = 48
 WIDTHS = {"": (1280, 900), "-390": (390, 844)}
 
 
@@ -31,6 +33,15 @@ def _served(root: Path) -> Iterator[str]:
         process.wait(30)
 
 
+def _reduce(path: Path) -> None:
+    """A picture of few colours, and not of the whole of a long page: they ship with the package."""
+    from PIL import Image
+
+    with Image.open(path) as picture:
+        part = picture.convert("RGB").crop((0, 0, picture.width, min(picture.height, HIGHEST)))
+        part.quantize(COLOURS, dither=Image.Dither.NONE).save(path, optimize=True)
+
+
 class Camera:
     """A browser that goes through the pages and takes a picture of each, at both widths."""
 
@@ -43,6 +54,7 @@ class Camera:
             self.page.set_viewport_size({"width": width, "height": height})
             self.page.wait_for_timeout(300)
             self.page.screenshot(path=HERE / f"ui-{name}{suffix}.png", full_page=True)
+            _reduce(HERE / f"ui-{name}{suffix}.png")
         self.page.set_viewport_size({"width": 1280, "height": 900})
 
     def click(self, selector: str, until: str) -> None:

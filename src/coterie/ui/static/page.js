@@ -22,7 +22,7 @@
     const opened = same ? [...document.querySelectorAll("details")].map((d) => d.open) : [];
     document.title = page.title;
     document.body.dataset.state = page.body.dataset.state;
-    for (const id of ["top", "main"]) document.getElementById(id).replaceWith(page.getElementById(id));
+    for (const id of ["top", "main", "foot"]) document.getElementById(id).replaceWith(page.getElementById(id));
     settle();
     if (same) {
       const all = [...document.querySelectorAll("details")];
