@@ -1,7 +1,7 @@
 """How long a person waits for the page, on a file of 100,000 x 9: wall seconds, on a real server, by plain requests.
 
     python benchmarks/ui.py             # 100,000 records
-    python benchmarks/ui.py --large 2   # also a Parquet file of some 2 GB, opened with --memory 1GB: seconds, peak memory
+    python benchmarks/ui.py --large 2   # also a Parquet file of some 2 GB, opened with --memory 1GB
 
 open: from sending the path to the page of columns. role: a changed role, until the page is drawn. candidate: one
 candidate in the page, and the same by `compare` in a process that has the file open, taking turns. Each after a first
@@ -140,18 +140,18 @@ def large(root, size):
     """A Parquet file of so many GB, with a memory limit of 1 GB."""
     path = root / "large.parquet"
     with pyarrow.parquet.ParquetWriter(path, table(1).schema, compression="none") as writer:
-        rng = 0
+        millions = 0
         while path.stat().st_size < size * 1e9:
             writer.write_table(table(1_000_000))
-            rng += 1
+            millions += 1
     person = Person(root, "--memory", "1GB")
     most, stop = [0.0], threading.Event()
     watch = threading.Thread(target=peak, args=(person.process.pid, most, stop))
     watch.start()
     try:
         seconds = opened(person, "large.parquet")
-        print(f"a Parquet file of {path.stat().st_size / 1e9:.1f} GB, {rng} million records, with --memory 1GB: open to columns "
-              f"{seconds:.0f} s, peak memory of server and worker {most[0]:,.0f} MB")  # fmt: skip
+        what = f"a Parquet file of {path.stat().st_size / 1e9:.1f} GB, {millions} million records, with --memory 1GB"
+        print(f"{what}: open to columns {seconds:.0f} s, peak memory of server and worker {most[0]:,.0f} MB")
     finally:
         stop.set()
         watch.join()
