@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from .. import progress
 from ..errors import CoterieError
 from ..recipe.draft import Look, Looking, look
 from ..tables.dress import undressed
@@ -54,7 +55,9 @@ def _looks_in_parts(source: Source) -> tuple[dict[str, Look], dict[str, Sample]]
     try:
         looking = {name: Looking(source.decimal, _COUNTED) for name in engine.names}
         taken = {name: Sample() for name in engine.names}
+        progress.more(engine.records)
         for records in engine.scan(engine.names):
+            progress.done(len(records))
             for name in engine.names:
                 array = undressed(records.reading.plain(records.arrow(name)), source.dress)
                 looking[name].add(array)
