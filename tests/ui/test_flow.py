@@ -145,6 +145,20 @@ def test_a_damaged_history_is_told_and_not_followed(visitor, root, text):
     assert "must be one that this page has written" in job.words
 
 
+def test_another_file_can_be_opened_and_nothing_of_the_first_is_lost(visitor):
+    ready(visitor)
+    visitor.send("/candidates", {"k": "3", "method": "mdav"})
+    document, steps = visitor.session.document, len(visitor.session.history.steps)
+    visitor.send("/open", {"path": "companies.csv"})
+    assert visitor.session.unconfirmed
+    assert not visitor.session.tried
+    visitor.send("/open", {"path": "patients.csv"})
+    assert visitor.session.document is document
+    assert len(visitor.session.history.steps) == steps
+    assert len(visitor.session.tried) == 1
+    assert "You are where you left patients.csv" in words_of(visitor.get("/columns").text)
+
+
 def test_two_tabs_show_the_same_state(visitor):
     visitor.send("/open", {"path": "companies.csv"})
     before = visitor.session.version

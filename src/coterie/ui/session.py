@@ -44,6 +44,16 @@ class Checked:
     replayed: Any = None
 
 
+@dataclass(frozen=True)
+class _Left:
+    """What was done to a file that is not open now, or was kept beside it."""
+
+    sha256: str | None
+    history: History
+    keeping: bool
+    tried: list[Tried]
+
+
 class Session:
     """One person, one file at a time; several tabs show the same."""
 
@@ -57,6 +67,7 @@ class Session:
         self.history: History | None = None
         self.keeping = False
         self.notes: list[str] = []  # what is said once, on the next page
+        self._left: dict[Path, _Left] = {}  # files that were open before
         self.forget()
 
     def forget(self) -> None:
@@ -198,25 +209,30 @@ class Session:
         self.opened = opened
 
     def _drafted(self, opened: Opened) -> None:
+        """Begin with a draft; or go on where the file was left, in this session or, if that was kept, in another."""
+        if self.opened is not None and self.history is not None:
+            before = self.opened.opening
+            self._left[before.path] = _Left(before.sha256, self.history, self.keeping, self.tried)
+        path, sha256 = opened.opening.path, opened.opening.sha256
         self.opened, self.keeping = opened, False
         self.forget()
-        path = opened.opening.path
         self.history = History([Step(f"draft for {path.name}", _draft(opened))])
-        found = steps.kept(path)
-        if found is None:
+        left, kept = self._left.get(path), steps.kept(path)
+        if left is None and kept is not None:
+            left = _Left(kept[1], kept[0], True, [])
+        if left is None:
             return
-        history, sha256 = found
-        if sha256 != opened.opening.sha256:
+        if left.sha256 != sha256:
             self.notes.append(
-                f"A history was kept beside {path.name}, but the file has changed since. A new draft was made; "
-                "the kept history is replaced only if you ask to keep this one."
+                f"{path.name} has changed since you worked on it. A new draft was made; "
+                "a history that was kept beside it is replaced only if you ask to keep this one."
             )
             return
-        self.history, self.keeping = history, True
-        self.notes.append(f"You are where you left {path.name}: its history was kept beside it.")
+        self.history, self.keeping, self.tried = left.history, left.keeping, left.tried
+        self._numbers = max((tried.number for tried in self.tried), default=0)
+        self.notes.append(f"You are where you left {path.name}.")
         if self.read_options != dict(opened.opening.options):
-            options = self.read_options
-            threading.Thread(target=self._reopen, args=(path, options), daemon=True).start()
+            threading.Thread(target=self._reopen, args=(path, self.read_options), daemon=True).start()
 
     def _reopen(self, path: Path, options: Mapping[str, Any]) -> None:
         """Read a file as its history says; the job that found the history must be over first."""
