@@ -59,7 +59,7 @@ def serve(
     """
     locations = Locations(root or Path.cwd())
     session = Session(locations, memory)
-    path = None if file is None else locations.file(str(Path(file).absolute()) if Path(file).exists() else str(file))
+    path = None if file is None else locations.file(os.path.realpath(file))
     listening = _listen(host, port)
     number = listening.getsockname()[1]
     access = Access(number)
