@@ -45,7 +45,7 @@ def _field(found: re.Match[str]) -> str:
 _RULES: tuple[Rule, ...] = (
     (
         r'\[missing\] small = "merge" or "suppress" \([^)]*\), or policy = "group"',
-        "on the page Promise, under “Missing values”, let them be merged or suppressed where they are few, or fill them",
+        "on the page Promise, under “Missing values”, merge or suppress where they are few, or fill them",
     ),
     (
         r'\[missing\] policy = "own-value" or "group"( \([^)]*\))?',
@@ -70,9 +70,9 @@ _RULES: tuple[Rule, ...] = (
     (r"the draft leaves this to you: its reason stands above\. Decide, and write it here", "it is to be decided"),
     (
         r"only a recipe can say the order of its categories: .*",
-        "its categories need an order: open its own page, by its name",
+        "in which order are its categories? Its own page asks for it",
     ),
-    (r"only a recipe can say its format, (.*)", r"how are its dates written, \1? Open its own page, by its name"),
+    (r"only a recipe can say its format, (.*)", r"how are its dates written, \1? Its own page asks for it"),
     (r" \((?:[^()]|\([^()]*\))*--[a-z](?:[^()]|\([^()]*\))*\)", ""),
     (rf"(?:\[file\] )?\b(?P<name>{'|'.join(_OPEN)}) = (?P<value>{_VALUE})", _field),
     (r"\[file\] encoding", "“Encoding” on the page Open"),

@@ -37,7 +37,8 @@
     if (problem) problem.focus();
     else if (same && back) back.focus({ preventScroll: true });
     const result = document.querySelector("[data-result]");
-    if (same && waited && !working() && result) result.scrollIntoView();
+    const seen = result && result.getBoundingClientRect();
+    if (same && waited && !working() && result && (seen.top < 0 || seen.top > innerHeight / 2)) result.scrollIntoView();
     if (!problem && !same) {
       window.scrollTo(0, 0);
       main().focus({ preventScroll: true });
