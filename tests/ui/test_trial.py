@@ -122,3 +122,15 @@ def test_a_column_to_decide_is_asked_about_in_the_words_of_the_page(visitor, tmp
         assert "decide …" in page
         for word in ("nominal", "'?'", "write it here"):
             assert word not in page
+
+
+def test_a_file_that_is_no_table_is_told_and_does_not_stay(visitor, tmp_path):
+    people(tmp_path)
+    (tmp_path / "old.xls").write_bytes(b"old")
+    answer = visitor.post("/open", {"path": "old.xls"})
+    assert answer.status_code == 422
+    assert "save it as .xlsx or .csv" in words_of(answer.text)
+    assert visitor.get("/open").status_code == 200
+    visitor.send("/open", {"path": "people.csv"})
+    visitor.post("/open", {"path": "old.xls"})
+    assert "Go on to the columns" in words_of(visitor.get("/open").text)

@@ -79,6 +79,7 @@ def open_file(asked: Asked) -> Response:
     """Open a file."""
     session = asked.session
     path = session.locations.file(asked.form.text("path"))
+    kind_of(path)  # which refuses what is no table, before anything is remembered of it
     if session.unsaved and "anyway" not in asked.form:
         return show(asked, {"path": session.locations.below(path), "name": path.name, "steps": session.unsaved})
     session.open(path, {})
