@@ -287,3 +287,12 @@ def test_without_pyreadstat(tmp_path, monkeypatch):
     refused(read, tmp_path / "t.sav", match=r"need pyreadstat.*coterie\[files\]")
     monkeypatch.setattr(statistical, "find_spec", lambda name: None if name == "pandas" else name)
     refused(write, source.table, source.format, tmp_path / "u.sav", match="needs pandas")
+
+
+@needs_pyreadstat
+@pytest.mark.parametrize("letter", ["x", "ä"])
+def test_a_label_that_is_too_long_for_stata_is_cut(tmp_path, letter):
+    """R writes such labels, and they are read: the file must not be one that cannot be released."""
+    format = Format("stata", {"version": 14, "variables": {"income": {"type": "double", "label": letter * 206}}})
+    again = through(pa.table({"income": [1.5, 2.5]}), format, tmp_path / "t.dta")
+    assert again.format.details["variables"]["income"]["label"] == letter * 80

@@ -46,7 +46,8 @@ def names_of(first: Sequence[str], given: Mapping[str, Any]) -> tuple[bool, list
     if named is not None:
         if len(named) != len(first):
             got = f"{len(named)} names for {len(first)} columns"
-            raise CoterieError("There must be a name for each column.", got, "name all of them, in their order.")
+            hint = "is the delimiter right?" if len(first) == 1 else "name all of them, in their order."
+            raise CoterieError("There must be a name for each column.", got, hint)
         return _is_header(first) if header is None else header, named
     if header is None and any(is_number(name) for name in first):
         got = "a number among them, as if it were the first record"

@@ -41,6 +41,7 @@ _RELEASES = {119: 15, 118: 14, 117: 13, 115: 12, 114: 10}  # of the dta format, 
 _NAN = 0x7FF8_0000_0000_0000
 _LETTERS = 0xFF
 _INT32 = (-2_147_483_647, 2_147_483_620)  # the integers that Stata does not take for missing values
+_LABEL = 80  # characters of a column's label in a Stata file
 _TEXT = 243  # bytes of a text in a Stata file before version 13, as far as pyreadstat writes them
 
 
@@ -279,6 +280,8 @@ def _call(
         name: _codes(frame[name], about["labels"]) for name, about in variables.items() if about.get("labels")
     }
     if format.kind == "stata":
+        labels = named["column_labels"]  # R writes longer ones, which are read, but could not be written again
+        named["column_labels"] = {name: label[:_LABEL] for name, label in labels.items()}
         letters = {name: about["letters"] for name, about in variables.items() if about.get("letters")}
         version = format.details.get("version", 15)
         if version < 14 and not _is_ascii(frame, named):

@@ -10,9 +10,10 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from .._version import __version__
 from ..errors import CoterieError, PromiseError, printable
 from ..recipe import RecipeError
-from ..recipe.fields import Mistake
+from ..recipe.fields import UNDECIDED, Mistake
 from .asked import Asked
 from .session import Session
+from .wording import on_page
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -25,6 +26,17 @@ STEPS = (
     ("release", "Release"),
     ("check", "Check"),
 )
+
+
+_PLACES = {
+    ("unit", "column"): "Whose records they are",
+    ("columns",): "Columns",
+    ("missing", "policy"): "Missing values",
+    ("missing", "small"): "Missing values",
+    ("strata", "within"): "Strata",
+    ("strata", "small"): "Strata",
+    ("weights", "column"): "Sampling weights",
+}
 
 
 def page(asked: Asked, template: str, **view: Any) -> Response:
@@ -80,17 +92,18 @@ def _problem(error: CoterieError) -> dict[str, Any]:
     if isinstance(error, RecipeError):
         listed = [mistake_words(m) for m in error.mistakes]
         return {"what": "The recipe is not complete, or not right.", "got": None, "hint": None, "list": listed}
-    return {"what": error.what, "got": error.got, "hint": error.hint, "list": []}
+    hint = None if error.hint is None else on_page(error.hint)
+    return {"what": error.what, "got": error.got, "hint": hint, "list": []}
 
 
 def mistake_words(mistake: Mistake) -> dict[str, str]:
-    """A mistake of a recipe as a page shows it, in the recipe's words."""
-    return {
-        "place": ".".join(mistake.path),
-        "what": mistake.what,
-        "got": mistake.got or "",
-        "hint": mistake.hint or "",
-    }
+    """A mistake of a recipe as a page shows it, in the recipe's words; its hint is in those of the page."""
+    place = _PLACES.get(mistake.path) or ".".join(
+        mistake.path[1:] if mistake.path[:1] == ("columns",) else mistake.path
+    )
+    if mistake.got == f"'{UNDECIDED}'":
+        return {"place": place, "what": "This is still to be decided.", "got": "", "hint": ""}
+    return {"place": place, "what": mistake.what, "got": mistake.got or "", "hint": on_page(mistake.hint or "")}
 
 
 def mistakes_at(session: Session, *path: str) -> list[dict[str, str]]:
@@ -131,6 +144,7 @@ def environment() -> Environment:
         lstrip_blocks=True,
     )
     made.filters["picture"] = Markup  # our own SVG, whose texts are escaped where it is made
+    made.filters["on_page"] = on_page
     made.filters["seconds"] = _seconds
     made.filters["count"] = lambda value: f"{value:,}"
     made.globals["plural"] = lambda n, one, many=None: f"{n:,} {one if n == 1 else many or one + 's'}"

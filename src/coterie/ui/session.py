@@ -78,6 +78,15 @@ class Session:
         self.rehearsed: tuple[Document, Made] | None = None
         self.released: tuple[Path, Document, Made] | None = None
         self.checked: Checked | None = None
+        self.saved: Document | None = None  # the recipe that was last written to a file
+
+    @property
+    def unsaved(self) -> int:
+        """How many steps are nowhere but in memory, neither kept nor in a recipe that was written."""
+        if self.history is None or self.keeping or not self.history.at:
+            return 0
+        written = [self.saved, None if self.released is None else self.released[1]]
+        return 0 if self.document in written else self.history.at
 
     def changed(self) -> None:
         """Let every tab know."""
@@ -268,9 +277,9 @@ class Session:
     # candidates
 
     def add_tried(self, documents: Sequence[Document], reached: Sequence[Candidate]) -> None:
-        """Take candidates over; one that was there with the same recipe is replaced."""
+        """Take candidates over; those with the same recipe are replaced, and those that were not possible go."""
+        self.tried = [t for t in self.tried if t.document not in documents and t.reached.not_possible is None]
         for document, one in zip(documents, reached, strict=True):
-            self.tried = [t for t in self.tried if t.document != document]
             self._numbers += 1
             self.tried.append(Tried(self._numbers, document, one))
         self.weigh()

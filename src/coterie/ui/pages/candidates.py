@@ -18,6 +18,7 @@ from .. import edits
 from ..asked import Asked
 from ..render import page, to
 from ..session import Session, Tried
+from ..wording import on_page
 from ..worker import Made
 
 _DEFAULT = ("mdav", "mdav*", "auto")
@@ -46,7 +47,8 @@ def show(asked: Asked) -> Response:
         ks=_ks(recipe),
         scenarios=bool(recipe.scenarios),
         recipe=recipe,
-        chosen=now is not None,
+        chosen=now is not None and reached[now].not_possible is None,
+        possible=any(one.not_possible is None for one in reached),
         first=first,
         other=other,
     )
@@ -94,7 +96,7 @@ def _row(session: Session, tried: Tried, shown: tuple[str, str, str]) -> dict[st
         "seconds": fixed(reached.seconds, 2),
         "best": reached.best,
         "frontier": reached.on_frontier,
-        "reason": reached.not_possible,
+        "reason": None if reached.not_possible is None else on_page(reached.not_possible),
         "chosen": _is_chosen(session, tried),
         "differs": [] if here == tried.document else edits.differing(here, tried.document),
         "looked": tried.made is not None,

@@ -14,7 +14,7 @@ from ...recipe.sections import ROLES
 from ...recipe.suggested import Suggested
 from ...report.svg import AFTER, FAINT, bars, line, picture
 from ...tables.columns import KINDS
-from .. import edits
+from .. import edits, wording
 from ..asked import Asked
 from ..render import mistakes_at, page, to
 from ..session import Session
@@ -25,14 +25,7 @@ ROLE_WORDS = {
     "identifier": ("Identifier", "names a person: dropped"),
     "other": ("Other", "harmless: kept unchanged"),
 }
-KIND_WORDS = {
-    "numeric": "number",
-    "integer": "whole number",
-    "ordinal": "ordered categories",
-    "nominal": "categories",
-    "datetime": "date or time",
-    "boolean": "yes or no",
-}
+KIND_WORDS = wording.KINDS
 _A_PAGE = 100
 _ROWS, _COLUMNS = 20, 40  # of a preview
 
@@ -85,7 +78,7 @@ def _row(session: Session, name: str) -> dict[str, Any]:
         "kind": rule.get("kind", ""),
         "needs_kind": role in ("quasi", "confidential", UNDECIDED),
         "why": suggested.why if as_suggested and suggested.rule.get("role") != UNDECIDED else "",
-        "question": _question(suggested, rule) if undecided else "",
+        "question": wording.on_page(_question(suggested, rule)) if undecided else "",
         "different": f"{'at least ' if look.more else ''}{look.different:,}",
         "missing": look.missing,
         "unfit": opened.unfit.get(name, 0),
@@ -266,7 +259,7 @@ def one(asked: Asked) -> Response:
             "guards": role == "confidential",
             "noise": role == "confidential" and kind in ("numeric", "integer"),
         },
-        mistakes=lambda key: mistakes_at(session, "columns", name, key),
+        mistakes=lambda key: [] if rule.get(key) == UNDECIDED else mistakes_at(session, "columns", name, key),
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -13,6 +14,7 @@ from ...formats.base import NAMES, SUFFIXES
 from ..asked import Asked, Form
 from ..render import page, to
 from ..session import Session
+from ..wording import KINDS
 from ..worker import Opened
 
 _READ = {
@@ -29,18 +31,22 @@ _PACKED = (".csv.gz", ".zip")
 _TROUBLED = 12  # columns that are named
 
 
-def show(asked: Asked) -> Response:
-    """The folder to choose from, and what was recognized in the file that is open."""
+def show(asked: Asked, leaving: Mapping[str, Any] | None = None) -> Response:
+    """The folder to choose from, and what was recognized in the file that is open.
+
+    `leaving` is a file that is opened only once somebody says that what they did so far may be let go.
+    """
     session = asked.session
-    folder = session.locations.root
+    attempt = session.attempt
+    folder = session.locations.root if attempt is None else attempt.path.parent
     problem = asked.problem
     try:
-        folder = session.locations.folder(asked.query.text("in"))
+        if "in" in asked.query:
+            folder = session.locations.folder(asked.query.text("in"))
     except CoterieError as error:
         problem = problem or error
     asked.problem = problem
     entries, more = session.locations.entries(folder)
-    attempt = session.attempt
     return page(
         asked,
         "open.html.j2",
@@ -52,6 +58,7 @@ def show(asked: Asked) -> Response:
         reading=None if attempt is None else _reading(session),
         recognized=None if session.opened is None else _recognized(session.opened),
         typed=asked.form.text("path"),
+        leaving=leaving,
     )
 
 
@@ -72,6 +79,9 @@ def open_file(asked: Asked) -> Response:
     """Open a file."""
     session = asked.session
     path = session.locations.file(asked.form.text("path"))
+    kind_of(path)  # which refuses what is no table, before anything is remembered of it
+    if session.unsaved and "anyway" not in asked.form:
+        return show(asked, {"path": session.locations.below(path), "name": path.name, "steps": session.unsaved})
     session.open(path, {})
     return to("/open#read")
 
@@ -155,7 +165,8 @@ def _recognized(opened: Opened) -> dict[str, Any]:
     columns = opened.columns
     kinds: dict[str, int] = {}
     for one in columns.values():
-        kinds[one.look.kind] = kinds.get(one.look.kind, 0) + 1
+        words = KINDS.get(one.look.kind, one.look.kind)
+        kinds[words] = kinds.get(words, 0) + 1
     gaps = [(name, one.look.missing) for name, one in columns.items() if one.look.missing]
     return {
         "name": opened.opening.path.name,

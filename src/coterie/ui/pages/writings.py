@@ -86,7 +86,7 @@ def recipe(asked: Asked) -> Response:
         complete=whole is not None and not session.unconfirmed,
         mistakes=[mistake_words(m) for m in session.mistakes],
         unconfirmed=len(session.unconfirmed),
-        file=asked.form.text("file"),
+        named=asked.form.text("file") if asked.path == "/recipe/save" else "",
         suggested=_beside(session),
     )
 
@@ -155,6 +155,7 @@ def save_recipe(asked: Asked) -> Response:
     if place.exists() and "replace" not in asked.form:
         raise CoterieError("The file exists already.", f"'{place.name}'", "tick the box to replace it.")
     atomically(place, lambda path: _write(path, whole.dumps()), private=True)
+    session.saved = session.document
     session.notes.append(f"The recipe was written to {session.locations.below(place)}. It holds the seed: keep it.")
     return to("/recipe")
 

@@ -6,6 +6,7 @@
   let lost = 0;
 
   const main = () => document.getElementById("main");
+  const working = () => document.querySelector('[data-job-state="running"]');
   const known = () => Number(document.body.dataset.state);
 
   function settle() {
@@ -15,10 +16,12 @@
     dirty = false;
   }
 
-  function draw(text, url, same) {
+  function draw(text, url, same, ticks) {
     const page = new DOMParser().parseFromString(text, "text/html");
     if (!page.getElementById("main")) return location.assign(url);
     const focused = document.activeElement && document.activeElement.id;
+    const picked = ticks ? [...document.querySelectorAll('input[name="pick"]:checked')].map((box) => box.id) : [];
+    const waited = working();
     const opened = same ? [...document.querySelectorAll("details")].map((d) => d.open) : [];
     document.title = page.title;
     document.body.dataset.state = page.body.dataset.state;
@@ -27,12 +30,16 @@
     if (same) {
       const all = [...document.querySelectorAll("details")];
       if (all.length === opened.length) all.forEach((d, i) => (d.open = d.open || opened[i]));
+      for (const box of picked.map((id) => document.getElementById(id))) if (box) box.checked = true;
     }
     const problem = document.getElementById("problem");
     const back = focused && document.getElementById(focused);
     if (problem) problem.focus();
     else if (same && back) back.focus({ preventScroll: true });
-    else if (!same) {
+    const result = document.querySelector("[data-result]");
+    const seen = result && result.getBoundingClientRect();
+    if (same && waited && !working() && result && (seen.top < 0 || seen.top > innerHeight / 2)) result.scrollIntoView();
+    if (!problem && !same) {
       window.scrollTo(0, 0);
       main().focus({ preventScroll: true });
     }
@@ -49,7 +56,7 @@
       const to = answer.redirected || !form ? answer.url : location.href;
       const same = new URL(to).pathname === location.pathname;
       if (to !== location.href) history[same ? "replaceState" : "pushState"](null, "", to);
-      draw(text, to, same);
+      draw(text, to, same, same && (!form || form.has("set")));
     } catch {
       gone();
     } finally {

@@ -1,0 +1,136 @@
+"""What people stumbled over who tried the page on files of their own."""
+
+from __future__ import annotations
+
+import pytest
+
+from page_client import Visitor, words_of
+
+pytest.importorskip("starlette")
+
+
+@pytest.fixture
+def visitor(tmp_path):
+    with Visitor(tmp_path) as visitor:
+        yield visitor
+
+
+def people(root, name="people.csv", gaps=1, copies=1):
+    """A file of people, some of whose ages are missing; a person may have several records."""
+    lines = ["id,age,town,job"]
+    for i in range(60):
+        age = "" if i < gaps else str(20 + i % 31)
+        lines += [f"p{i:03},{age},{'ABC'[i % 3]},{['nurse', 'clerk', 'cook'][i % 3]}"] * copies
+    (root / name).parent.mkdir(exist_ok=True)
+    (root / name).write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def confirmed(visitor, root, **more):
+    people(root, **more)
+    visitor.send("/open", {"path": "people.csv"})
+    visitor.send("/columns", {"action": "confirm-all"})
+
+
+def test_missing_values_that_nothing_was_said_about_are_told_before_anything_is_tried(visitor, tmp_path):
+    confirmed(visitor, tmp_path)
+    assert "As it is set, nothing can be released" in words_of(visitor.get("/promise").text)
+    visitor.send("/promise", {"k": "3", "missing-policy": "group"})
+    assert "nothing can be released" not in words_of(visitor.get("/promise").text)
+
+
+def test_what_helps_is_told_in_the_words_of_the_page(visitor, tmp_path):
+    confirmed(visitor, tmp_path)
+    visitor.send("/candidates", {"k": "3", "method": "mdav"})
+    page = words_of(visitor.get("/candidates").text)
+    assert "None of these is possible" in page
+    assert "on the page Promise, under “Missing values”" in page
+    assert "--missing" not in page
+    visitor.post("/release", {"folder": "out"})
+    assert visitor.wait().state == "failed"
+    assert "--missing" not in words_of(visitor.get("/release").text)
+
+
+def test_a_candidate_that_is_not_possible_is_not_called_taken(visitor, tmp_path):
+    confirmed(visitor, tmp_path)
+    visitor.send("/candidates", {"k": str(visitor.session.document["k"]), "method": "auto"})
+    page = words_of(visitor.get("/candidates").text)
+    assert "✓ taken" not in page
+    assert "Go on to the release" not in page
+    visitor.send("/promise", {"k": "3", "missing-policy": "group"})
+    visitor.send("/candidates", {"k": "3", "method": "auto"})
+    assert len(visitor.session.tried) == 1  # what was not possible is gone
+    page = words_of(visitor.get("/candidates").text)
+    assert "✓ taken" in page
+    assert "Go on to the release" in page
+
+
+def test_nobody_loses_work_by_opening_another_file(visitor, tmp_path):
+    confirmed(visitor, tmp_path)
+    people(tmp_path, "others.csv")
+    answer = visitor.post("/open", {"path": "others.csv"})
+    assert "are in memory only" in words_of(answer.text) or "is in memory only" in words_of(answer.text)
+    assert visitor.session.opening.path.name == "people.csv"
+    visitor.send("/history/keep", {"keep": "yes"})
+    visitor.send("/open", {"path": "others.csv"})
+    assert visitor.session.opening.path.name == "others.csv"
+    visitor.send("/columns", {"set": "1", "role-1": "other"})
+    assert visitor.post("/open", {"path": "others.csv"}).status_code == 200
+    visitor.send("/open", {"path": "others.csv", "anyway": "yes"})
+    assert visitor.session.history.at == 0
+
+
+def test_a_recipe_that_was_written_is_not_lost(visitor, tmp_path):
+    confirmed(visitor, tmp_path)
+    visitor.send("/recipe/save", {"file": "mine.toml"})
+    visitor.send("/open", {"path": "people.csv"})
+    assert visitor.session.history.at == 0
+
+
+def test_the_file_that_is_open_stands_above_the_folder(visitor, tmp_path):
+    people(tmp_path, "in/people.csv")
+    visitor.send("/open", {"path": "in/people.csv"})
+    page = words_of(visitor.get("/open").text)
+    assert page.index("Go on to the columns") < page.index("Or choose one")
+    assert "Folder: " in page
+    assert "/in ." in page  # where the file lies
+
+
+def test_the_page_of_the_recipe_names_the_file_too(visitor, tmp_path):
+    confirmed(visitor, tmp_path)
+    page = words_of(visitor.get("/recipe").text)
+    assert "No file is open" not in page
+    assert "people-recipe.toml" in visitor.get("/recipe").text
+
+
+def test_whose_records_they_are_is_asked_for_in_plain_words(visitor, tmp_path):
+    confirmed(visitor, tmp_path, copies=3)
+    page = words_of(visitor.get("/columns").text)
+    assert "One thing is left to decide" in page
+    page = words_of(visitor.get("/release").text)
+    assert "Whose records they are : This is still to be decided." in page
+    assert "'?'" not in page
+
+
+def test_a_column_to_decide_is_asked_about_in_the_words_of_the_page(visitor, tmp_path):
+    lines = ["height,psize"] + [f"{150 + i * 0.7:.1f},{(1, 2, 3, 4, 6, 5)[i % 6]}" for i in range(120)]
+    (tmp_path / "few.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    visitor.send("/open", {"path": "few.csv"})
+    assert visitor.session.undecided == ["psize"]
+    for path in ("/columns", "/columns/1"):
+        page = words_of(visitor.get(path).text)
+        assert "whole number or number" in page
+        assert "decide …" in page
+        for word in ("nominal", "'?'", "write it here"):
+            assert word not in page
+
+
+def test_a_file_that_is_no_table_is_told_and_does_not_stay(visitor, tmp_path):
+    people(tmp_path)
+    (tmp_path / "old.xls").write_bytes(b"old")
+    answer = visitor.post("/open", {"path": "old.xls"})
+    assert answer.status_code == 422
+    assert "save it as .xlsx or .csv" in words_of(answer.text)
+    assert visitor.get("/open").status_code == 200
+    visitor.send("/open", {"path": "people.csv"})
+    visitor.post("/open", {"path": "old.xls"})
+    assert "Go on to the columns" in words_of(visitor.get("/open").text)
