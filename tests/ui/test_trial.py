@@ -64,28 +64,6 @@ def test_a_candidate_that_is_not_possible_is_not_called_taken(visitor, tmp_path)
     assert "Go on to the release" in page
 
 
-def test_nobody_loses_work_by_opening_another_file(visitor, tmp_path):
-    confirmed(visitor, tmp_path)
-    people(tmp_path, "others.csv")
-    answer = visitor.post("/open", {"path": "others.csv"})
-    assert "are in memory only" in words_of(answer.text) or "is in memory only" in words_of(answer.text)
-    assert visitor.session.opening.path.name == "people.csv"
-    visitor.send("/history/keep", {"keep": "yes"})
-    visitor.send("/open", {"path": "others.csv"})
-    assert visitor.session.opening.path.name == "others.csv"
-    visitor.send("/columns", {"set": "1", "role-1": "other"})
-    assert visitor.post("/open", {"path": "others.csv"}).status_code == 200
-    visitor.send("/open", {"path": "others.csv", "anyway": "yes"})
-    assert visitor.session.history.at == 0
-
-
-def test_a_recipe_that_was_written_is_not_lost(visitor, tmp_path):
-    confirmed(visitor, tmp_path)
-    visitor.send("/recipe/save", {"file": "mine.toml"})
-    visitor.send("/open", {"path": "people.csv"})
-    assert visitor.session.history.at == 0
-
-
 def test_the_file_that_is_open_stands_above_the_folder(visitor, tmp_path):
     people(tmp_path, "in/people.csv")
     visitor.send("/open", {"path": "in/people.csv"})

@@ -78,15 +78,6 @@ class Session:
         self.rehearsed: tuple[Document, Made] | None = None
         self.released: tuple[Path, Document, Made] | None = None
         self.checked: Checked | None = None
-        self.saved: Document | None = None  # the recipe that was last written to a file
-
-    @property
-    def unsaved(self) -> int:
-        """How many steps are nowhere but in memory, neither kept nor in a recipe that was written."""
-        if self.history is None or self.keeping or not self.history.at:
-            return 0
-        written = [self.saved, None if self.released is None else self.released[1]]
-        return 0 if self.document in written else self.history.at
 
     def changed(self) -> None:
         """Let every tab know."""

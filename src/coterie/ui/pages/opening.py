@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -31,11 +30,8 @@ _PACKED = (".csv.gz", ".zip")
 _TROUBLED = 12  # columns that are named
 
 
-def show(asked: Asked, leaving: Mapping[str, Any] | None = None) -> Response:
-    """The folder to choose from, and what was recognized in the file that is open.
-
-    `leaving` is a file that is opened only once somebody says that what they did so far may be let go.
-    """
+def show(asked: Asked) -> Response:
+    """The folder to choose from, and what was recognized in the file that is open."""
     session = asked.session
     attempt = session.attempt
     folder = session.locations.root if attempt is None else attempt.path.parent
@@ -58,7 +54,6 @@ def show(asked: Asked, leaving: Mapping[str, Any] | None = None) -> Response:
         reading=None if attempt is None else _reading(session),
         recognized=None if session.opened is None else _recognized(session.opened),
         typed=asked.form.text("path"),
-        leaving=leaving,
     )
 
 
@@ -80,8 +75,6 @@ def open_file(asked: Asked) -> Response:
     session = asked.session
     path = session.locations.file(asked.form.text("path"))
     kind_of(path)  # which refuses what is no table, before anything is remembered of it
-    if session.unsaved and "anyway" not in asked.form:
-        return show(asked, {"path": session.locations.below(path), "name": path.name, "steps": session.unsaved})
     session.open(path, {})
     return to("/open#read")
 

@@ -155,7 +155,6 @@ def save_recipe(asked: Asked) -> Response:
     if place.exists() and "replace" not in asked.form:
         raise CoterieError("The file exists already.", f"'{place.name}'", "tick the box to replace it.")
     atomically(place, lambda path: _write(path, whole.dumps()), private=True)
-    session.saved = session.document
     session.notes.append(f"The recipe was written to {session.locations.below(place)}. It holds the seed: keep it.")
     return to("/recipe")
 
