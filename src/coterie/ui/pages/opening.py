@@ -14,6 +14,7 @@ from ..asked import Asked, Form
 from ..render import page, to
 from ..session import Session
 from ..worker import Opened
+from .columns import KIND_WORDS
 
 _READ = {
     "csv": ("delimiter", "decimal", "encoding", "quote", "header", "names", "missing", "thousands", "prefix", "suffix"),
@@ -155,7 +156,8 @@ def _recognized(opened: Opened) -> dict[str, Any]:
     columns = opened.columns
     kinds: dict[str, int] = {}
     for one in columns.values():
-        kinds[one.look.kind] = kinds.get(one.look.kind, 0) + 1
+        words = KIND_WORDS.get(one.look.kind, one.look.kind)
+        kinds[words] = kinds.get(words, 0) + 1
     gaps = [(name, one.look.missing) for name, one in columns.items() if one.look.missing]
     return {
         "name": opened.opening.path.name,
