@@ -65,7 +65,7 @@ def _check(check: Any) -> dict[str, Any]:
         "classes": check.classes,
         "bad": check.offending_classes,
         "records": check.offending_records,
-        "state": "good" if check.offending_classes == 0 else "bad" if promised else "told",
+        "state": ("good" if promised else "none") if check.offending_classes == 0 else "bad" if promised else "told",
     }
 
 

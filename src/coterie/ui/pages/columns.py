@@ -58,10 +58,10 @@ def show(asked: Asked) -> Response:
 
 
 def _rank(session: Session, name: str) -> int:
-    rule = session.document["columns"][name]
-    if UNDECIDED in (rule.get("role"), rule.get("kind")):
-        return 0
-    return 1 if name not in session.step.confirmed else 2
+    """By what was asked at first: a row must not run away from whoever has just decided about it."""
+    assert session.opened is not None
+    rule = session.opened.columns[name].rule
+    return 0 if UNDECIDED in (rule.get("role"), rule.get("kind")) else 1
 
 
 def _row(session: Session, name: str) -> dict[str, Any]:
@@ -77,7 +77,7 @@ def _row(session: Session, name: str) -> dict[str, Any]:
         "role": role,
         "kind": rule.get("kind", ""),
         "needs_kind": role in ("quasi", "confidential", UNDECIDED),
-        "why": suggested.why if as_suggested and suggested.rule.get("role") != UNDECIDED else "",
+        "why": _why(suggested) if as_suggested and suggested.rule.get("role") != UNDECIDED else "",
         "question": wording.on_page(_question(suggested, rule)) if undecided else "",
         "different": f"{'at least ' if look.more else ''}{look.different:,}",
         "missing": look.missing,
@@ -87,6 +87,10 @@ def _row(session: Session, name: str) -> dict[str, Any]:
         "unit": session.document.get("unit", {}).get("column") == name,
         "mistakes": [] if undecided else mistakes_at(session, "columns", name),
     }
+
+
+def _why(suggested: Suggested) -> str:
+    return suggested.why.replace("name it in [weights]", "name it on the page “Promise”")
 
 
 def _question(suggested: Suggested, rule: Mapping[str, Any]) -> str:

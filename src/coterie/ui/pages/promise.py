@@ -64,6 +64,7 @@ def show(asked: Asked) -> Response:
         scenarios=_scenarios(session),
         mistakes=lambda *path: mistakes_at(session, *path),
         others=_elsewhere(session),
+        wrong=len(session.mistakes) - len(_elsewhere(session)),
         assessment=_assessed(session),
     )
 

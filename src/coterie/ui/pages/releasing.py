@@ -10,7 +10,7 @@ from starlette.responses import HTMLResponse, Response
 from ...errors import CoterieError, in_shell
 from ...report.html import style_hashes
 from ...report.release_view import release as release_view
-from ...report.text import as_text
+from ...report.text import terminal
 from ..asked import Asked
 from ..render import page, to
 from ..session import Session
@@ -66,7 +66,12 @@ def _command(session: Session, folder: str) -> str:
 
 def _made(made: Made) -> dict[str, Any]:
     view = release_view(made.facts)
-    return {"head": view["head"], "tiles": view["tiles"], "text": as_text(made.facts), "warned": made.warned}
+    return {"head": view["head"], "tiles": view["tiles"], "lines": _lines(made), "warned": made.warned}
+
+
+def _lines(made: Made) -> list[tuple[str, str, str]]:
+    """The facts as the command line tells them, without notes that are shown as warnings."""
+    return [line for line in terminal(made.facts) if line[2] not in made.warned]
 
 
 def _done(session: Session, folder: Path, document: Any, made: Made) -> dict[str, Any]:
@@ -105,6 +110,9 @@ def release(asked: Asked) -> Response:
     session.need_ready()
     folder = session.locations.new(form.text("folder"))
     force = "replace" in form
+    if folder.is_dir() and not force:
+        what, got = "The folder of the bundle exists already.", f"'{session.locations.below(folder)}'"
+        raise CoterieError(what, got, "give another name, or tick the box to replace it.")
     check_place(folder, force)
     document = session.document
 

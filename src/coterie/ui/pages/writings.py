@@ -86,8 +86,7 @@ def recipe(asked: Asked) -> Response:
         complete=whole is not None and not session.unconfirmed,
         mistakes=[mistake_words(m) for m in session.mistakes],
         unconfirmed=len(session.unconfirmed),
-        named=asked.form.text("file") if asked.path == "/recipe/save" else "",
-        suggested=_beside(session),
+        place=(asked.form.text("file") if asked.path == "/recipe/save" else "") or _beside(session),
     )
 
 
@@ -181,7 +180,7 @@ def about_quitting(asked: Asked) -> Response:
 
 def quit_(asked: Asked) -> Response:
     """Stop the server."""
-    answer = page(asked, "quit.html.j2", running=False, stopped=True)
+    answer = page(asked, "quit.html.j2", running=False, stopped=True, file=None, job=None, steps=[])
     if callable(asked.stop):
         asked.stop()
     return answer

@@ -2,12 +2,19 @@
 "use strict";
 (() => {
   let dirty = false; // somebody is typing: the page must not be drawn anew under their hands
-  let busy = false;
+  let under = null; // the request that is under way
+  let then = null; // where the page goes back or forth to once a form that is under way is answered
+  let wanted = null; // the part of the page that somebody has asked for and that is not there yet
+  let shown = address(location.href);
   let lost = 0;
 
   const main = () => document.getElementById("main");
-  const working = () => document.querySelector('[data-job-state="running"]');
   const known = () => Number(document.body.dataset.state);
+  const running = () => document.querySelector('[data-job-state="running"]');
+
+  function address(url) {
+    return url.split("#")[0];
+  }
 
   function settle() {
     document.documentElement.classList.add("js");
@@ -16,52 +23,139 @@
     dirty = false;
   }
 
-  function draw(text, url, same, ticks) {
-    const page = new DOMParser().parseFromString(text, "text/html");
-    if (!page.getElementById("main")) return location.assign(url);
-    const focused = document.activeElement && document.activeElement.id;
-    const picked = ticks ? [...document.querySelectorAll('input[name="pick"]:checked')].map((box) => box.id) : [];
-    const waited = working();
-    const opened = same ? [...document.querySelectorAll("details")].map((d) => d.open) : [];
-    document.title = page.title;
-    document.body.dataset.state = page.body.dataset.state;
-    for (const id of ["top", "main", "foot"]) document.getElementById(id).replaceWith(page.getElementById(id));
-    settle();
-    if (same) {
-      const all = [...document.querySelectorAll("details")];
-      if (all.length === opened.length) all.forEach((d, i) => (d.open = d.open || opened[i]));
-      for (const box of picked.map((id) => document.getElementById(id))) if (box) box.checked = true;
+  // what tells an element apart from all others, also after the page was drawn anew
+  function mark(one) {
+    if (one.id) return "#" + one.id;
+    const form = one.form && one.form.getAttribute("action");
+    return [one.tagName, one.name, one.value, one.getAttribute("href"), form].join("|");
+  }
+
+  function alike(one) {
+    return [...document.querySelectorAll(one.tagName)].filter((other) => mark(other) === one.mark);
+  }
+
+  function place() {
+    const one = document.activeElement;
+    if (!one || one === document.body) return null;
+    const found = { tagName: one.tagName, mark: mark(one), within: [], button: one.type === "submit" };
+    found.number = alike(found).indexOf(one);
+    for (let up = one.parentElement; up; up = up.parentElement) if (up.id) found.within.push(up.id);
+    return found;
+  }
+
+  // focus goes where it was; if that is gone, to what comes next, or to what was around it
+  function back(was) {
+    const same = alike(was)[was.number];
+    if (same && !same.disabled) return same.focus({ preventScroll: true });
+    const next = was.button && main().querySelector("a.button.main");
+    if (next) return next.focus();
+    const around = document.getElementById(was.within.find((id) => id !== "top" && document.getElementById(id)) || "main");
+    if (!around.hasAttribute("tabindex")) around.tabIndex = -1;
+    around.focus({ preventScroll: true });
+  }
+
+  // what was typed into a form that was not sent
+  function typed(sent) {
+    const all = [];
+    for (const form of main().querySelectorAll("form[id]")) {
+      if (form === sent) continue;
+      for (const one of form.querySelectorAll("input, select, textarea")) {
+        const first = one.options && Math.max(0, [...one.options].findIndex((option) => option.defaultSelected));
+        const other = one.options ? one.selectedIndex !== first : one.value !== one.defaultValue;
+        if (other || one.checked !== one.defaultChecked) all.push([form.id, one.name, one.type, one.value, one.checked]);
+      }
     }
-    const problem = document.getElementById("problem");
-    const back = focused && document.getElementById(focused);
-    if (problem) problem.focus();
-    else if (same && back) back.focus({ preventScroll: true });
-    const result = document.querySelector("[data-result]");
-    const seen = result && result.getBoundingClientRect();
-    if (same && waited && !working() && result && (seen.top < 0 || seen.top > innerHeight / 2)) result.scrollIntoView();
-    if (!problem && !same) {
-      window.scrollTo(0, 0);
-      main().focus({ preventScroll: true });
+    return all;
+  }
+
+  function retype(all) {
+    for (const [id, name, type, value, checked] of all) {
+      const form = document.getElementById(id);
+      for (const one of form ? form.elements : []) {
+        if (one.name !== name) continue;
+        if (type !== "radio" && type !== "checkbox") one.value = value;
+        else if (one.value === value) one.checked = checked;
+        else continue;
+        dirty = true;
+      }
     }
   }
 
-  async function load(url, form) {
-    if (busy) return;
-    busy = true;
+  function draw(text, url, sent, by) {
+    const page = new DOMParser().parseFromString(text, "text/html");
+    if (!page.getElementById("main")) return location.assign(url);
+    const same = new URL(url).pathname === new URL(shown).pathname;
+    const was = place();
+    const opened = same ? [...document.querySelectorAll("details")].map((d) => d.open) : [];
+    const ticks = same && by && by.name === "set" ? [...main().querySelectorAll("[name=pick]:checked")].map((b) => b.id) : [];
+    const kept = same && sent && main().contains(sent) ? typed(sent) : [];
+    document.title = page.title;
+    document.body.dataset.state = page.body.dataset.state;
+    for (const id of ["top", "main", "foot"]) document.getElementById(id).replaceWith(page.getElementById(id));
+    shown = address(url);
+    settle();
+    retype(kept);
+    for (const id of ticks) document.getElementById(id).checked = true;
+    if (same) {
+      const all = [...document.querySelectorAll("details")];
+      if (all.length === opened.length) all.forEach((d, i) => (d.open = d.open || opened[i]));
+    } else window.scrollTo(0, 0);
+    tell();
+    const problem = document.getElementById("problem");
+    const result = wanted && !running() && document.getElementById(wanted);
+    if (!running()) wanted = null;
+    if (problem && (sent || !same)) problem.focus();
+    else if (result) {
+      result.tabIndex = -1;
+      result.scrollIntoView();
+      result.focus({ preventScroll: true });
+    } else if (!same) main().focus({ preventScroll: true });
+    else if (was) back(was);
+  }
+
+  // what has changed, for those who don't see it
+  function tell() {
+    const job = document.querySelector("[data-job]");
+    const notes = [...main().querySelectorAll(".note[role=status], .count[role=status]")];
+    const words = [...(job ? [job.querySelector("p")] : []), ...notes].map((one) => one.textContent.trim());
+    const place = document.getElementById("told");
+    if (place.textContent !== words.join(" ")) place.textContent = words.join(" ");
+  }
+
+  async function load(url, { sent = null, by = null, weak = false } = {}) {
+    if (under) {
+      if (weak) return; // what was told is looked at again
+      if (under.sent) {
+        if (!sent) then = url;
+        return; // a form is sent once
+      }
+      under.stop.abort();
+    }
+    const mine = (under = { sent, stop: new AbortController() });
     document.documentElement.classList.add("busy");
     try {
-      const asked = form ? { method: "POST", body: form } : {};
-      const answer = await fetch(url, { ...asked, credentials: "same-origin" });
+      const body = sent && sent.method === "post" ? new URLSearchParams(new FormData(sent, by)) : null;
+      const asked = { credentials: "same-origin", signal: mine.stop.signal };
+      const answer = await fetch(url, body ? { ...asked, method: "POST", body } : asked);
       const text = await answer.text();
-      const to = answer.redirected || !form ? answer.url : location.href;
-      const same = new URL(to).pathname === location.pathname;
-      if (to !== location.href) history[same ? "replaceState" : "pushState"](null, "", to);
-      draw(text, to, same, same && (!form || form.has("set")));
+      if (under !== mine) return;
+      if (weak && dirty) return changed();
+      const to = answer.redirected || !body ? answer.url : address(location.href);
+      if (to !== address(location.href)) {
+        const same = new URL(to).pathname === location.pathname;
+        history[same ? "replaceState" : "pushState"](null, "", to);
+      }
+      draw(text, to, sent, by);
     } catch {
-      gone();
+      if (under === mine) gone();
     } finally {
-      busy = false;
-      document.documentElement.classList.remove("busy");
+      if (under === mine) {
+        under = null;
+        document.documentElement.classList.remove("busy");
+        const next = then;
+        then = null;
+        if (next) load(next);
+      }
     }
   }
 
@@ -89,17 +183,24 @@
     note("Coterie does not answer. Has it been stopped? In the terminal, coterie ui starts it again.");
   }
 
+  function changed() {
+    note("Something has changed, here or in another tab.", "Show it", () => load(location.href));
+  }
+
   document.addEventListener("submit", (event) => {
     const form = event.target;
     const by = event.submitter;
     const action = (by && by.getAttribute("formaction")) || form.getAttribute("action");
     event.preventDefault();
-    if (form.method === "get") {
-      load(action + "?" + new URLSearchParams(new FormData(form, by)));
-      return;
-    }
-    load(action, new URLSearchParams(new FormData(form, by)));
+    wanted = (by && by.dataset.then) || form.dataset.then || null;
+    const query = form.method === "get" ? "?" + new URLSearchParams(new FormData(form, by)) : "";
+    load(action + query, { sent: form, by });
   });
+
+  // who goes on elsewhere is not called back when what they asked for is there
+  for (const sign of ["keydown", "pointerdown", "wheel"]) {
+    document.addEventListener(sign, () => under || (wanted = null), { passive: true });
+  }
 
   document.addEventListener("change", (event) => {
     const number = event.target.dataset && event.target.dataset.set;
@@ -133,13 +234,18 @@
     }
     const point = event.target.closest("svg.map a");
     if (point && !event.ctrlKey && !event.metaKey && !event.shiftKey) {
-      event.preventDefault();
+      // a dot does what the button in the candidate's row does; that of the one that is taken leads to its page
       const number = point.getAttribute("href").split("/").pop();
-      load("/candidates/choose", new URLSearchParams({ number }));
+      const button = document.querySelector(`form[action="/candidates/choose"] button[value="${number}"]`);
+      if (!button) return;
+      event.preventDefault();
+      button.form.requestSubmit(button);
     }
   });
 
-  window.addEventListener("popstate", () => load(location.href));
+  window.addEventListener("popstate", () => {
+    if (address(location.href) !== shown || then) load(location.href); // else to another part of this page
+  });
 
   function words(job) {
     if (job.left === null) return job.seconds > 2 ? `${job.seconds} s so far` : "";
@@ -161,24 +267,39 @@
     lost = 0;
     const now = JSON.parse(event.data);
     if (now.job && now.job.state === "running") progress(now.job);
-    if (now.state === known() || busy) return;
-    if (dirty) note("Something has changed, here or in another tab.", "Show it", () => load(location.href));
-    else load(location.href);
+    if (now.state === known() || under) return;
+    if (dirty) changed();
+    else load(location.href, { weak: true });
+  }
+
+  // A browser has few connections to one server: a tab that nobody sees must not hold one.
+  let events = null;
+  let last = null;
+
+  function listen() {
+    if (events || document.hidden || document.querySelector("[data-stopped]")) return;
+    events = new EventSource("/events");
+    events.addEventListener("message", (event) => {
+      last = event;
+      told(event);
+    });
+    events.addEventListener("error", () => {
+      lost += 1;
+      if (document.querySelector("[data-stopped]")) pause();
+      else if (lost === 3 || (events && events.readyState === EventSource.CLOSED)) gone();
+    });
+  }
+
+  function pause() {
+    if (events) events.close();
+    events = last = null;
   }
 
   settle();
-  const events = new EventSource("/events");
-  let last = null;
-  events.addEventListener("message", (event) => {
-    last = event;
-    told(event);
-  });
-  events.addEventListener("error", () => {
-    lost += 1;
-    if (lost === 3) gone();
-  });
+  listen();
+  document.addEventListener("visibilitychange", () => (document.hidden ? pause() : listen()));
   // what was told while a request was under way
   setInterval(() => {
-    if (last && !busy && JSON.parse(last.data).state > known() && !dirty) told(last);
+    if (last && !under && !dirty && JSON.parse(last.data).state > known()) told(last);
   }, 500);
 })();
