@@ -134,7 +134,7 @@
     const mine = (under = { sent, stop: new AbortController() });
     document.documentElement.classList.add("busy");
     try {
-      const body = sent && sent.method === "post" ? new URLSearchParams(new FormData(sent, by)) : null;
+      const body = sent && sent.getAttribute("method") === "post" ? new URLSearchParams(new FormData(sent, by)) : null;
       const asked = { credentials: "same-origin", signal: mine.stop.signal };
       const answer = await fetch(url, body ? { ...asked, method: "POST", body } : asked);
       const text = await answer.text();
@@ -193,7 +193,7 @@
     const action = (by && by.getAttribute("formaction")) || form.getAttribute("action");
     event.preventDefault();
     wanted = (by && by.dataset.then) || form.dataset.then || null;
-    const query = form.method === "get" ? "?" + new URLSearchParams(new FormData(form, by)) : "";
+    const query = form.getAttribute("method") === "get" ? "?" + new URLSearchParams(new FormData(form, by)) : "";
     load(action + query, { sent: form, by });
   });
 
