@@ -16,12 +16,14 @@
     dirty = false;
   }
 
-  function draw(text, url, same, ticks) {
+  function draw(text, url, same, ticks, here) {
     const page = new DOMParser().parseFromString(text, "text/html");
     if (!page.getElementById("main")) return location.assign(url);
     const focused = document.activeElement && document.activeElement.id;
     const picked = ticks ? [...document.querySelectorAll('input[name="pick"]:checked')].map((box) => box.id) : [];
     const waited = working();
+    const came = () => (document.querySelector("[data-result]") || { textContent: "" }).textContent;
+    const before = came();
     const opened = same ? [...document.querySelectorAll("details")].map((d) => d.open) : [];
     document.title = page.title;
     document.body.dataset.state = page.body.dataset.state;
@@ -38,7 +40,8 @@
     else if (same && back) back.focus({ preventScroll: true });
     const result = document.querySelector("[data-result]");
     const seen = result && result.getBoundingClientRect();
-    if (same && waited && !working() && result && (seen.top < 0 || seen.top > innerHeight / 2)) result.scrollIntoView();
+    const over = (waited && !working()) || (here && came() !== before);
+    if (same && over && result && (seen.top < 0 || seen.top > innerHeight / 2)) result.scrollIntoView();
     if (!problem && !same) {
       window.scrollTo(0, 0);
       main().focus({ preventScroll: true });
@@ -56,7 +59,7 @@
       const to = answer.redirected || !form ? answer.url : location.href;
       const same = new URL(to).pathname === location.pathname;
       if (to !== location.href) history[same ? "replaceState" : "pushState"](null, "", to);
-      draw(text, to, same, same && (!form || form.has("set")));
+      draw(text, to, same, same && (!form || form.has("set")), form && url === location.pathname);
     } catch {
       gone();
     } finally {
