@@ -159,3 +159,16 @@ def test_a_long_list_of_categories_is_not_shown(visitor, tmp_path):
     answer = visitor.post("/columns/0/categories")
     assert answer.status_code == 422
     assert "at most 100" in words_of(answer.text)
+
+
+def test_while_scenarios_are_added_columns_are_not_called_wrong(visitor, tmp_path):
+    confirmed(visitor, tmp_path, gaps=0)
+    quasi = [str(visitor.session.opened.numbers[name]) for name in visitor.session.recipe.quasi]
+    assert len(quasi) > 1
+    visitor.send("/promise/scenarios", {"old": "", "name": "neighbour", "k": "4", "quasi": quasi[:1]})
+    page = words_of(visitor.get("/promise").text)
+    assert "In no scenario yet:" in page
+    assert "Columns must be set right first" not in page
+    visitor.send("/promise/scenarios", {"old": "", "name": "employer", "k": "3", "quasi": quasi[1:]})
+    assert "In no scenario yet:" not in words_of(visitor.get("/promise").text)
+    assert visitor.session.ready
