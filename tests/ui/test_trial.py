@@ -165,10 +165,10 @@ def test_while_scenarios_are_added_columns_are_not_called_wrong(visitor, tmp_pat
     confirmed(visitor, tmp_path, gaps=0)
     quasi = [str(visitor.session.opened.numbers[name]) for name in visitor.session.recipe.quasi]
     assert len(quasi) > 1
-    visitor.send("/promise/scenarios", {"old": "", "name": "neighbour", "k": "4", "quasi": quasi[:1]})
+    visitor.send("/promise/scenarios", {"old": "", "name": "neighbour", "k": "6", "quasi": quasi[:1]})
     page = words_of(visitor.get("/promise").text)
     assert "In no scenario yet:" in page
     assert "Columns must be set right first" not in page
-    visitor.send("/promise/scenarios", {"old": "", "name": "employer", "k": "3", "quasi": quasi[1:]})
+    visitor.send("/promise/scenarios", {"old": "", "name": "employer", "k": "5", "quasi": quasi[1:]})
     assert "In no scenario yet:" not in words_of(visitor.get("/promise").text)
     assert visitor.session.ready
