@@ -112,3 +112,41 @@ def test_a_file_that_is_no_table_is_told_and_does_not_stay(visitor, tmp_path):
     visitor.send("/open", {"path": "people.csv"})
     visitor.post("/open", {"path": "old.xls"})
     assert "Go on to the columns" in words_of(visitor.get("/open").text)
+
+
+def test_categories_are_listed_to_be_put_in_order(visitor, tmp_path):
+    people(tmp_path)
+    visitor.send("/open", {"path": "people.csv"})
+    visitor.send("/columns", {"set": "3", "role-3": "quasi", "kind-3": "ordinal"})
+    page = visitor.get("/columns/3")
+    assert "needs its categories" in words_of(page.text)
+    assert "nurse" not in page.text
+    answer = visitor.post("/columns/3/categories")
+    assert answer.status_code == 200
+    assert "clerk\ncook\nnurse</textarea>" in answer.text
+    assert visitor.session.history.at == 1
+    visitor.send("/columns/3", {"order": "cook\nclerk\nnurse"})
+    assert visitor.session.document["columns"]["job"]["order"] == ["cook", "clerk", "nurse"]
+    assert not visitor.session.mistakes
+    assert visitor.post("/columns/0/categories").status_code == 200
+
+
+def test_a_long_list_of_categories_is_not_shown(visitor, tmp_path):
+    (tmp_path / "many.csv").write_text("name,age\n" + "".join(f"x{i},{i % 50}\n" for i in range(300)), encoding="utf-8")
+    visitor.send("/open", {"path": "many.csv"})
+    answer = visitor.post("/columns/0/categories")
+    assert answer.status_code == 422
+    assert "at most 100" in words_of(answer.text)
+
+
+def test_while_scenarios_are_added_columns_are_not_called_wrong(visitor, tmp_path):
+    confirmed(visitor, tmp_path, gaps=0)
+    quasi = [str(visitor.session.opened.numbers[name]) for name in visitor.session.recipe.quasi]
+    assert len(quasi) > 1
+    visitor.send("/promise/scenarios", {"old": "", "name": "neighbour", "k": "6", "quasi": quasi[:1]})
+    page = words_of(visitor.get("/promise").text)
+    assert "In no scenario yet:" in page
+    assert "Columns must be set right first" not in page
+    visitor.send("/promise/scenarios", {"old": "", "name": "employer", "k": "5", "quasi": quasi[1:]})
+    assert "In no scenario yet:" not in words_of(visitor.get("/promise").text)
+    assert visitor.session.ready

@@ -41,6 +41,7 @@ ROUTES = (
     Line("/columns", columns.show, columns.change),
     Line("/columns/preview", post=columns.preview, at=columns.show),
     Line("/columns/{number}", columns.one, columns.change_one),
+    Line("/columns/{number}/categories", post=columns.categories, at=columns.one),
     Line("/promise", promise.show, promise.change),
     Line("/promise/scenarios", post=promise.scenarios, at=promise.show),
     Line("/promise/assess", post=promise.assess, at=promise.show),

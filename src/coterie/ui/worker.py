@@ -124,6 +124,20 @@ class Work:
             place.close()
         return names, [["" if value is None else str(value)[:60] for value in row] for row in zip(*cells, strict=True)]
 
+    def categories(self, opening: Opening, name: str, most: int) -> list[str] | None:
+        """The different texts of a column, sorted; None if there are more than so many. Shown and forgotten."""
+        source = self._opened(opening)
+        place = source.engine(source.choose(None), {})
+        found: set[str] = set()
+        try:
+            for batch in place.scan([name]):
+                found.update(str(value) for value in batch.arrow(name).unique().to_pylist() if value is not None)
+                if len(found) > most:
+                    return None
+        finally:
+            place.close()
+        return sorted(found)
+
     def assess(self, opening: Opening, document: Document) -> Assessment:
         """The risk of the file as it is."""
         from ..release.assess import assess

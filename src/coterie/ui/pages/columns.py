@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from starlette.responses import Response
@@ -27,6 +27,7 @@ ROLE_WORDS = {
 }
 KIND_WORDS = wording.KINDS
 _A_PAGE = 100
+_CATEGORIES = 100
 _ROWS, _COLUMNS = 20, 40  # of a preview
 
 
@@ -235,8 +236,19 @@ def preview(asked: Asked) -> Response:
     return page(asked, "preview.html.j2", names=names, rows=rows, hidden=max(0, total - len(names)))
 
 
-def one(asked: Asked) -> Response:
-    """One column, with all that can be said of it."""
+def categories(asked: Asked) -> Response:
+    """A column with its categories, to be put in order. Nothing remembers them before that is done."""
+    session = asked.session
+    name = _name(session, asked.number("number"))
+    found = session.ask_now("Reading the categories", 60.0, "categories", session.opening, name, _CATEGORIES)
+    if found is None:
+        what = f"Categories in an order must be few: at most {_CATEGORIES} are listed here."
+        raise CoterieError(what, "more", "name them in the recipe, as text.")
+    return one(asked, found)
+
+
+def one(asked: Asked, found: Sequence[str] = ()) -> Response:
+    """One column, with all that can be said of it. `found` are its categories, where somebody has asked for them."""
     session = asked.session
     if session.opened is None:
         return to("/open")
@@ -254,7 +266,8 @@ def one(asked: Asked) -> Response:
         kind=kind,
         roles=ROLE_WORDS,
         kinds=KIND_WORDS,
-        categories=list(rule.get("order") or suggested.look.order or suggested.look.codes),
+        categories=list(found or rule.get("order") or suggested.look.order or suggested.look.codes),
+        listed=bool(found),
         asks={
             "decimals": role == "quasi" and kind == "numeric",
             "order": kind == "ordinal",

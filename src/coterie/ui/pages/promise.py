@@ -65,6 +65,7 @@ def show(asked: Asked) -> Response:
         mistakes=lambda *path: mistakes_at(session, *path),
         others=_elsewhere(session),
         wrong=len(session.mistakes) - len(_elsewhere(session)),
+        in_none=_in_none(session),
         assessment=_assessed(session),
     )
 
@@ -108,6 +109,12 @@ _FIELDS = (
 )
 
 
+def _in_none(session: Session) -> list[str]:
+    """The quasi-identifiers that no scenario names yet: no fault of theirs, while scenarios are being added."""
+    said = [m for m in session.mistakes if m.path[:1] == ("columns",) and m.got == "in none"]
+    return [m.path[1] for m in said] if session.document.get("scenarios") else []
+
+
 def _elsewhere(session: Session) -> list[dict[str, str]]:
     """Mistakes of columns, which other pages have the fields of; those of guards are shown here."""
     from ..render import mistake_words
@@ -115,6 +122,7 @@ def _elsewhere(session: Session) -> list[dict[str, str]]:
     return [
         mistake_words(m)
         for m in session.mistakes
+        if m.got != "in none"
         if not m.path or (m.path[0] not in _FIELDS and not (len(m.path) == 3 and m.path[2] in _GUARDS))
     ]
 
