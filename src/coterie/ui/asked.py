@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from urllib.parse import parse_qsl
+from urllib.parse import parse_qsl, urlencode
 
 from ..errors import CoterieError
 from .guard import MOST_FIELDS
@@ -25,6 +25,10 @@ class Form:
             return cls(parse_qsl(text, keep_blank_values=True, errors="strict", max_num_fields=MOST_FIELDS))
         except ValueError:  # UnicodeError is one
             raise CoterieError("A form must be as browsers send it.") from None
+
+    def encoded(self) -> str:
+        """As it stands in an address."""
+        return urlencode(self._fields)
 
     def __contains__(self, name: str) -> bool:
         return any(key == name for key, _ in self._fields)

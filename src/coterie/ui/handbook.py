@@ -69,7 +69,14 @@ def page(path: str) -> tuple[str, str]:
     for token in tokens:
         _settle(token, posixpath.dirname(path))
     _name_headings(tokens)
-    return title, renderer.renderer.render(tokens, renderer.options, {})
+    return title, _reachable(renderer.renderer.render(tokens, renderer.options, {}))
+
+
+def _reachable(html: str) -> str:
+    """What may be wider than the screen is scrolled by the keyboard too. Tags in texts are escaped: these are ours."""
+    frame = '<div class="scroll" tabindex="0" role="group" aria-label="Table"><table>'
+    html = html.replace("<table>", frame).replace("</table>", "</table></div>")
+    return html.replace("<pre>", '<pre tabindex="0">')
 
 
 def _settle(token: Any, folder: str) -> None:

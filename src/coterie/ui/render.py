@@ -37,6 +37,7 @@ _PLACES = {
     ("strata", "small"): "Strata",
     ("weights", "column"): "Sampling weights",
 }
+_PAGES = (*(name for name, _ in STEPS), "history", "recipe", "docs", "quit")
 
 
 def page(asked: Asked, template: str, **view: Any) -> Response:
@@ -44,8 +45,23 @@ def page(asked: Asked, template: str, **view: Any) -> Response:
     session = asked.session
     problem = asked.problem
     status = 200 if problem is None else 409 if isinstance(problem, PromiseError) else 422
-    shown = {**_frame(session, asked.path), "problem": None if problem is None else _problem(problem), **view}
+    told = None if problem is None else _problem(problem)
+    shown = {**_frame(session, asked.path), "back": _back(asked), "again": _again(asked), "problem": told, **view}
     return HTMLResponse(environment().get_template(template).render(shown), status)
+
+
+def _back(asked: Asked) -> str:
+    """Where this page is shown again: where forms alone are sent to, nothing is shown."""
+    here = asked.path.strip("/").split("/")[0]
+    if here not in _PAGES:
+        return "/"
+    return asked.path if asked.method == "GET" else f"/{here}"
+
+
+def _again(asked: Asked) -> str:
+    """Where a page without a script looks again: without a part of it, for to a part browsers go without asking."""
+    query = asked.query.encoded() if asked.method == "GET" else ""
+    return f"{_back(asked)}?{query}" if query else _back(asked)
 
 
 def to(path: str) -> Response:
@@ -62,7 +78,6 @@ def _frame(session: Session, path: str) -> dict[str, Any]:
     return {
         "version": __version__,
         "state": session.version,
-        "path": path,
         "here": here,
         "steps": [
             {"path": f"/{name}", "name": words, "number": i + 1, "here": name == here, "open": _may(session, name)}
@@ -102,7 +117,8 @@ def mistake_words(mistake: Mistake) -> dict[str, str]:
         mistake.path[1:] if mistake.path[:1] == ("columns",) else mistake.path
     )
     if mistake.got == f"'{UNDECIDED}'":
-        return {"place": place, "what": "This is still to be decided.", "got": "", "hint": ""}
+        what = "Say what k counts: records or persons." if mistake.path[0] == "unit" else "This is still to be decided."
+        return {"place": place, "what": what, "got": "", "hint": ""}
     return {"place": place, "what": mistake.what, "got": mistake.got or "", "hint": on_page(mistake.hint or "")}
 
 

@@ -10,6 +10,7 @@
 
   const main = () => document.getElementById("main");
   const known = () => Number(document.body.dataset.state);
+  const stopped = () => document.querySelector("[data-stopped]");
   const running = () => document.querySelector('[data-job-state="running"]');
 
   function address(url) {
@@ -94,6 +95,7 @@
     for (const id of ["top", "main", "foot"]) document.getElementById(id).replaceWith(page.getElementById(id));
     shown = address(url);
     settle();
+    if (stopped()) pause();
     retype(kept);
     for (const id of ticks) document.getElementById(id).checked = true;
     if (same) {
@@ -122,6 +124,9 @@
     if (place.textContent !== words.join(" ")) place.textContent = words.join(" ");
   }
 
+  // a field of a form may be called method, and hides the form's own
+  const posted = (form) => form.getAttribute("method") === "post";
+
   async function load(url, { sent = null, by = null, weak = false } = {}) {
     if (under) {
       if (weak) return; // what was told is looked at again
@@ -134,7 +139,7 @@
     const mine = (under = { sent, stop: new AbortController() });
     document.documentElement.classList.add("busy");
     try {
-      const body = sent && sent.getAttribute("method") === "post" ? new URLSearchParams(new FormData(sent, by)) : null;
+      const body = sent && posted(sent) ? new URLSearchParams(new FormData(sent, by)) : null;
       const asked = { credentials: "same-origin", signal: mine.stop.signal };
       const answer = await fetch(url, body ? { ...asked, method: "POST", body } : asked);
       const text = await answer.text();
@@ -193,7 +198,7 @@
     const action = (by && by.getAttribute("formaction")) || form.getAttribute("action");
     event.preventDefault();
     wanted = (by && by.dataset.then) || form.dataset.then || null;
-    const query = form.getAttribute("method") === "get" ? "?" + new URLSearchParams(new FormData(form, by)) : "";
+    const query = posted(form) ? "" : "?" + new URLSearchParams(new FormData(form, by));
     load(action + query, { sent: form, by });
   });
 
@@ -248,7 +253,8 @@
   });
 
   function words(job) {
-    if (job.left === null) return job.seconds > 2 ? `${job.seconds} s so far` : "";
+    const unknown = job.left === null || job.percent === 100; // of a stage whose end is not counted
+    if (unknown) return job.seconds > 2 ? `${job.seconds} s so far` : "";
     if (job.left < 90) return `about ${Math.max(1, job.left)} s left in this stage`;
     return `about ${Math.round(job.left / 60)} minutes left in this stage`;
   }
@@ -277,7 +283,7 @@
   let last = null;
 
   function listen() {
-    if (events || document.hidden || document.querySelector("[data-stopped]")) return;
+    if (events || document.hidden || stopped()) return;
     events = new EventSource("/events");
     events.addEventListener("message", (event) => {
       last = event;
@@ -285,8 +291,7 @@
     });
     events.addEventListener("error", () => {
       lost += 1;
-      if (document.querySelector("[data-stopped]")) pause();
-      else if (lost === 3 || (events && events.readyState === EventSource.CLOSED)) gone();
+      if (lost === 3 || (events && events.readyState === EventSource.CLOSED)) gone();
     });
   }
 
