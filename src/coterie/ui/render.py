@@ -17,6 +17,7 @@ from .session import Session
 if TYPE_CHECKING:
     from jinja2 import Environment
 
+_MOST_LISTED = 100  # mistakes
 STEPS = (
     ("open", "Open"),
     ("columns", "Columns"),
@@ -78,8 +79,8 @@ def _may(session: Session, name: str) -> bool:
 
 def _problem(error: CoterieError) -> dict[str, Any]:
     if isinstance(error, RecipeError):
-        listed = [mistake_words(m) for m in error.mistakes]
-        return {"what": "The recipe is not complete, or not right.", "got": None, "hint": None, "list": listed}
+        what = "The recipe is not complete, or not right."
+        return {"what": what, "got": None, "hint": None, "list": listed(error.mistakes)}
     return {"what": error.what, "got": error.got, "hint": error.hint, "list": []}
 
 
@@ -93,14 +94,21 @@ def mistake_words(mistake: Mistake) -> dict[str, str]:
     }
 
 
+def listed(mistakes: list[Mistake]) -> list[dict[str, str]]:
+    """Mistakes as a page lists them: the first ones, and how many more there are."""
+    words = [mistake_words(m) for m in mistakes[:_MOST_LISTED]]
+    more = len(mistakes) - len(words)
+    return [*words, {"place": "…", "what": f"And {more:,} more.", "got": "", "hint": ""}] if more else words
+
+
 def mistakes_at(session: Session, *path: str) -> list[dict[str, str]]:
     """What is wrong at a place of the recipe, for the field that shows it."""
-    return [mistake_words(m) for m in session.mistakes if m.path[: len(path)] == path]
+    return listed(session.mistakes_at(*path))
 
 
 def _shown(value: Any) -> Any:
     """A value as a page shows it: names may hold anything. (What is markup already was made so.)"""
-    return printable(value, lines=True) if type(value) is str else value
+    return printable(value, lines=True) if isinstance(value, str) and not hasattr(value, "__html__") else value
 
 
 def _seconds(value: float | None) -> str:

@@ -72,6 +72,7 @@ def open_file(asked: Asked) -> Response:
     """Open a file."""
     session = asked.session
     path = session.locations.file(asked.form.text("path"))
+    kind_of(path)  # of a kind that can be read: else there is nothing that could be said about how
     session.open(path, {})
     return to("/open#read")
 

@@ -105,6 +105,8 @@ def release(asked: Asked) -> Response:
     session.need_ready()
     folder = session.locations.new(form.text("folder"))
     force = "replace" in form
+    if force and folder.is_dir():  # what is replaced is read first
+        session.locations.bundle(form.text("folder"))
     check_place(folder, force)
     document = session.document
 
