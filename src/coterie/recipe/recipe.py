@@ -10,7 +10,7 @@ from typing import Any
 from ..errors import CoterieError, boundary, printable, printable_toml
 from . import rules
 from .fields import AT_LEAST_0, AT_LEAST_2, FLAG, Mistake, ask, one_of, read_section, shown
-from .lines import line_of
+from .lines import has_long_names, line_of
 from .sections import (
     ColumnRule,
     FileRule,
@@ -122,7 +122,7 @@ class Recipe:
     file: FileRule
     scenarios: Mapping[str, ScenarioRule] = field(default_factory=dict)
 
-    def __init__(self, **document: Any) -> None:
+    def __init__(self, /, **document: Any) -> None:  # a file may hold any name, "self" too
         mistakes: list[Mistake] = []
         values = _read(document, mistakes)
         for name, value in values.items():
@@ -137,10 +137,14 @@ class Recipe:
         """A recipe from TOML text."""
         import tomllib
 
+        if has_long_names(text):
+            raise CoterieError(f"{where} must be TOML.", "names inside each other, too many")
         try:
             document = tomllib.loads(text)
         except tomllib.TOMLDecodeError as error:
             raise CoterieError(f"{where} must be TOML.", str(error)) from None
+        except ValueError:  # Python reads no longer ones
+            raise CoterieError(f"{where} must be TOML.", "a number of thousands of digits") from None
         except RecursionError:
             raise CoterieError(f"{where} must be TOML.", "lists or tables inside each other, too many") from None
         try:

@@ -14,7 +14,7 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route, Router
 
-from ..errors import CoterieError
+from ..errors import CoterieError, told_of
 from .asked import Asked, Form
 from .guard import App
 from .pages import candidates, checking, columns, opening, promise, releasing, writings
@@ -96,10 +96,10 @@ def _endpoint(line: Line, session: Session, stop: Callable[[], None]) -> Callabl
     async def endpoint(request: Request) -> Response:
         body = await request.body() if request.method == "POST" else b""
         try:
-            query, form = Form.parse(request.url.query.encode("ascii", "replace")), Form.parse(body)
+            query, form = Form.parse(request.scope["query_string"]), Form.parse(body)
         except CoterieError as error:
             return PlainTextResponse(str(error), 400)
-        asked = Asked(session, request.method, request.url.path, request.path_params, query, form, stop=stop)
+        asked = Asked(session, request.method, request.scope["path"], request.path_params, query, form, stop=stop)
         return await run_in_threadpool(_handled, line, asked)
 
     return endpoint
@@ -113,13 +113,20 @@ def _handled(line: Line, asked: Asked) -> Response:
             handler = line.post if asked.method == "POST" else line.get
             assert handler is not None
             return _waited(asked, handler(asked), before)
-        except CoterieError as error:
-            told = replace(asked, problem=error)
+        except (CoterieError, OSError) as error:
+            told = replace(asked, problem=_of_ours(error))
         try:
             shown = line.at or line.get
             return shown(told) if shown is not None and asked.method == "POST" else page(told, "problem.html.j2")
-        except CoterieError:
+        except (CoterieError, OSError):
             return page(told, "problem.html.j2")
+
+
+def _of_ours(error: Exception) -> CoterieError:
+    """What the system refuses, as to read a folder, in words of ours: without the path that Python adds."""
+    told = error if isinstance(error, CoterieError) else told_of(error)
+    assert isinstance(told, CoterieError)
+    return told
 
 
 _PATIENCE = 1.0  # seconds: who waits for no longer sees the result at once, not a bar
@@ -141,9 +148,13 @@ def _nowhere(session: Session) -> App:
     async def answer(scope: Any, receive: Any, send: Any) -> None:
         error = CoterieError("There must be a page at this address.", "none")
         asked = Asked(session, "GET", "/nowhere", {}, Form([]), Form([]), error)
-        made = await run_in_threadpool(page, asked, "problem.html.j2")
+        await (await run_in_threadpool(shown, asked))(scope, receive, send)
+
+    def shown(asked: Asked) -> Response:
+        with session.lock:
+            made = page(asked, "problem.html.j2")
         made.status_code = 404
-        await made(scope, receive, send)
+        return made
 
     return answer
 
@@ -184,6 +195,8 @@ def _events(session: Session) -> Callable[[Request], Any]:
                 streams.remove(me)
 
     async def endpoint(request: Request) -> Response:
+        if request.method == "HEAD":  # which has no end otherwise
+            return Response(media_type="text/event-stream")
         return StreamingResponse(told(request), media_type="text/event-stream")
 
     return endpoint

@@ -15,7 +15,9 @@ class Form:
     """The fields of a form or of a query."""
 
     def __init__(self, fields: list[tuple[str, str]]) -> None:
-        self._fields = fields
+        self._fields: dict[str, list[str]] = {}
+        for name, value in fields:
+            self._fields.setdefault(name, []).append(value)
 
     @classmethod
     def parse(cls, body: bytes) -> Form:
@@ -31,20 +33,19 @@ class Form:
         return urlencode(self._fields)
 
     def __contains__(self, name: str) -> bool:
-        return any(key == name for key, _ in self._fields)
+        return name in self._fields
 
     def text(self, name: str, default: str = "") -> str:
         """A field without blanks around it; line ends as \\n."""
-        found = next((value for key, value in self._fields if key == name), default)
-        return found.replace("\r\n", "\n").strip()
+        return self.raw(name, default).replace("\r\n", "\n").strip()
 
     def raw(self, name: str, default: str = "") -> str:
         """A field as it is: a delimiter may be a blank."""
-        return next((value for key, value in self._fields if key == name), default)
+        return self._fields.get(name, [default])[0]
 
     def texts(self, name: str) -> list[str]:
         """All fields of a name."""
-        return [value for key, value in self._fields if key == name]
+        return list(self._fields.get(name, ()))
 
     def lines(self, name: str) -> list[str]:
         """The lines of a field, without empty ones."""
@@ -52,8 +53,13 @@ class Form:
 
     def number(self, name: str, default: int = 0) -> int:
         """A whole number that a link or a button of ours has sent."""
-        text = self.text(name)
-        return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else default
+        found = whole(self.text(name))
+        return default if found is None else found
+
+
+def whole(text: str) -> int | None:
+    """A whole number, if the text is one of a size that our pages send; there are digits that are no numbers."""
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else None
 
 
 @dataclass
@@ -71,7 +77,7 @@ class Asked:
 
     def number(self, name: str) -> int:
         """A number in the path."""
-        text = self.parts[name]
-        if not (text.isascii() and text.isdigit() and len(text) < 10):
+        found = whole(self.parts[name])
+        if found is None:
             raise CoterieError("There must be something at this address.", "nothing")
-        return int(text)
+        return found

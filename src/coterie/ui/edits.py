@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from math import isfinite
 from typing import Any
 
+from ..errors import CoterieError
 from ..recipe.fields import UNDECIDED
 from .steps import Document
+
+_MOST_SIGNS = 40  # of a number
 
 
 def with_columns(document: Document, rules: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
@@ -44,12 +48,14 @@ def differing(before: Document, after: Document) -> list[str]:
 
 def number_or_text(text: str) -> Any:
     """A number where the text is one; else the text, which the recipe refuses in its own words."""
+    if len(text) > _MOST_SIGNS:
+        raise CoterieError("A number must be short.", f"a text of {len(text):,} signs")
     for read in (int, float):
         try:
             value = read(text)
         except ValueError:
             continue
-        if text.isascii() and "_" not in text and len(text) < 40:
+        if text.isascii() and "_" not in text and isfinite(value):
             return value
     return text or None
 

@@ -26,9 +26,10 @@ Send = Callable[[Message], Awaitable[None]]
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 MOST_BODY = 1 << 20  # bytes of a form
-MOST_FIELDS = 5_000  # of a form
+MOST_FIELDS = 25_000  # of a form: a file of 5,000 columns has pages with so many
 SLOWEST_BODY = 10.0  # seconds
 _MOST_TARGET = 4_096  # bytes of a path with its query
+_MOST_HEADERS = 32_768  # bytes; browsers send some cookies of other servers on this machine too
 
 POLICY = (
     "default-src 'self'; script-src 'self'; style-src 'self'; img-src 'self'; object-src 'none'; base-uri 'none'; "
@@ -72,8 +73,8 @@ class Guard:
             await send({"type": "websocket.close", "code": 1008})
             return
         sending = _Sending(send)
-        refusal = self._refusal(scope)
         try:
+            refusal = self._refusal(scope)
             if refusal is None and scope["method"] == "POST":
                 body = await _body(scope, receive)
                 if isinstance(body, Refusal):
@@ -137,8 +138,12 @@ class Guard:
     def _about_size(self, scope: Scope, headers: dict[bytes, list[bytes]]) -> Refusal | None:
         if len(scope.get("raw_path") or b"") + len(scope.get("query_string") or b"") > _MOST_TARGET:
             return Refusal(414, "The address is too long.")
+        if sum(len(name) + sum(map(len, values)) for name, values in headers.items()) > _MOST_HEADERS:
+            return Refusal(431, "The request says too much about itself.")
         if b"range" in headers:
             return Refusal(416, "Answers are given as a whole.")
+        if b"transfer-encoding" in headers and scope["method"] != "POST":
+            return Refusal(400, "Only forms have a body.")
         lengths = headers.get(b"content-length", [])
         if len(lengths) > 1 or any(not length.isdigit() for length in lengths):
             return Refusal(400, "The length of the request must be clear.")
@@ -149,8 +154,7 @@ class Guard:
     def _about_access(self, scope: Scope, headers: dict[bytes, list[bytes]]) -> Refusal | None:
         query = bytes(scope.get("query_string") or b"")
         if scope["path"] == "/" and b"token=" in query:
-            given = dict(parse_qsl(query.decode("latin-1"), max_num_fields=8)).get("token", "")
-            cookie = self._access.exchange(given) if scope["method"] == "GET" else None
+            cookie = self._access.exchange(_token(query)) if scope["method"] == "GET" else None
             if cookie is None:
                 return Refusal(403, "This link has been used, or is not valid.")
             return Refusal(303, "", (("location", "/"), ("set-cookie", cookie)))
@@ -159,6 +163,14 @@ class Guard:
         # Whoever follows a link from another site's page comes without the cookie, which is for this site alone. The
         # answer asks once more, from here, and with it.
         return Refusal(401, _NO_COOKIE, refresh=headers.get(b"sec-fetch-site") == [b"cross-site"])
+
+
+def _token(query: bytes) -> str:
+    """What stands in a link as its token."""
+    try:
+        return dict(parse_qsl(query.decode("latin-1"), max_num_fields=8)).get("token", "")
+    except ValueError:  # more than our link has
+        return ""
 
 
 _NO_COOKIE = (
@@ -171,7 +183,7 @@ _TOO_LARGE = Refusal(413, "The request is too large.")
 async def _body(scope: Scope, receive: Receive) -> bytes | Refusal:
     """The body of a form, if it is small and comes in time."""
     kinds = [bytes(value) for name, value in scope["headers"] if bytes(name).lower() == b"content-type"]
-    if kinds and not kinds[0].lower().startswith(b"application/x-www-form-urlencoded"):
+    if [kind.split(b";")[0].strip().lower() for kind in kinds] not in ([], [b"application/x-www-form-urlencoded"]):
         return Refusal(415, "Forms alone are read here.")
     pieces: list[bytes] = []
     size = 0
@@ -232,8 +244,8 @@ async def _answer(refusal: Refusal, send: Send) -> None:
     )
     body = b"" if refusal.status == 303 else page.encode()
     headers = [("content-type", "text/html; charset=utf-8"), ("content-length", str(len(body))), *refusal.headers]
-    if refusal.status in (408, 413, 400):
-        headers.append(("connection", "close"))  # what is left of the body is not read
+    if refusal.status != 303:
+        headers.append(("connection", "close"))  # what is left of a body is not read, and nobody holds a place
     encoded = [(name.encode(), value.encode()) for name, value in headers]
     await send({"type": "http.response.start", "status": refusal.status, "headers": encoded})
     await send({"type": "http.response.body", "body": body})

@@ -8,6 +8,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from typing import Any
 from ..errors import CoterieError, UnexpectedError
 from . import worker
 
+Finish = Callable[[Any], Callable[[], Any] | None]  # takes a result over; gives what is to be done next, if anything
 RUNNING, DONE, FAILED, CANCELLED, DIED = "running", "done", "failed", "cancelled", "died"
 _FIRST = 0.05  # of a stage must be done before anybody guesses how long the rest takes
 
@@ -35,6 +37,7 @@ class Job:
     began: float = field(default_factory=time.monotonic)
     stage_began: float = field(default_factory=time.monotonic)
     ended: float | None = None
+    over: threading.Event = field(default_factory=threading.Event, repr=False)
 
     @property
     def running(self) -> bool:
@@ -62,14 +65,14 @@ class Job:
 class Worker:
     """The process, and what it says. `told` is called with every message, from a thread of its own."""
 
-    def __init__(self, told: Callable[[Worker, str, Any], None]) -> None:
+    def __init__(self, told: Callable[[Worker, str, Any], None], beside: tuple[str, ...] = ()) -> None:
         context = multiprocessing.get_context("spawn")
         self._told = told
         self._temporary = tempfile.mkdtemp(prefix="coterie-ui-")
         self._connection, theirs = context.Pipe()
         alive, self._life = context.Pipe(duplex=False)
         self._process = context.Process(
-            target=worker.main, args=(theirs, alive, self._temporary), name="coterie-ui-worker", daemon=True
+            target=worker.main, args=(theirs, alive, self._temporary, beside), name="coterie-ui-worker", daemon=True
         )
         self._process.start()
         theirs.close()
@@ -96,7 +99,7 @@ class Worker:
         while True:
             try:
                 what, *rest = self._connection.recv()
-            except (EOFError, OSError):
+            except Exception:  # it is gone, or speaks so that nobody understands it
                 self._told(self, "gone", None)
                 return
             self._told(self, what, rest[0] if len(rest) == 1 else rest)
@@ -111,44 +114,60 @@ class Jobs:
     def __init__(self, changed: Callable[[], None], lock: threading.RLock) -> None:
         self._changed, self._lock = changed, lock
         self._worker: Worker | None = None
-        self._finish: Callable[[Any], None] | None = None
+        self._finish: Finish | None = None
         self._place: Path | None = None  # of a bundle that is being written
         self._number = 0
-        self._over = threading.Event()
         self.last: Job | None = None
+        self.beside: tuple[str, ...] = ()  # folders that the process removes too if the server is killed
 
     def prepare(self) -> None:
         """Start the process before it is needed."""
         with self._lock:
-            if self._worker is None:
-                self._worker = Worker(self._told)
+            self._prepared()
 
-    def start(
-        self, name: str, at: str, finish: Callable[[Any], None], asked: tuple[Any, ...], place: Path | None = None
-    ) -> Job:
+    def _prepared(self) -> Worker:
+        if self._worker is None:
+            self._worker = Worker(self._told, self.beside)
+        return self._worker
+
+    def start(self, name: str, at: str, finish: Finish, asked: tuple[Any, ...], place: Path | None = None) -> Job:
         """Begin a job: `asked` is what the process is asked for, `finish` takes what comes of it."""
         with self._lock:
             if self.last is not None and self.last.running:
                 what = "One thing is done at a time."
                 raise CoterieError(what, f"'{self.last.name}' is under way", "wait until it is done, or cancel it.")
-            self.prepare()
-            assert self._worker is not None
+            self._ask(asked)
             self._number += 1
             self.last = job = Job(self._number, name, at)
             self._finish, self._place = finish, place
-            self._over.clear()
-            self._worker.ask(*asked)
             self._changed()
             return job
 
-    def wait(self, seconds: float) -> bool:
-        """Wait for the job, for so long at most; whether it is over."""
-        return self.last is None or self._over.wait(seconds)
+    def _ask(self, asked: tuple[Any, ...]) -> None:
+        """Ask the process; if it was killed while it had nothing to do, a new one."""
+        worker = self._prepared()
+        try:
+            worker.ask(*asked)
+        except OSError:
+            self._worker = None
+            worker.end()
+            self._prepared().ask(*asked)
 
-    def cancel(self) -> None:
-        """End the job that is under way. Nothing of it is left."""
+    def wait(self, seconds: float) -> bool:
+        """Wait until nothing is under way, for so long at most; whether that is so. Nobody who waits holds the lock."""
+        until = time.monotonic() + seconds
+        while True:
+            with self._lock:
+                job = self.last
+                if job is None or not job.running:
+                    return True
+            if not job.over.wait(max(0.0, until - time.monotonic())):
+                return False
+
+    def cancel(self, job: Job | None = None) -> None:
+        """End the job that is under way, or only if it is this one. Nothing of it is left."""
         with self._lock:
-            if self.last is None or not self.last.running:
+            if self.last is None or not self.last.running or (job is not None and job is not self.last):
                 return
             self._end(CANCELLED, "It was cancelled. Nothing was written.")
             self.prepare()
@@ -169,7 +188,8 @@ class Jobs:
         if self._place is not None:
             from ..release.place import clear_remains
 
-            clear_remains(self._place)
+            with suppress(OSError):  # if the folder is gone as a whole, so is what was in it
+                clear_remains(self._place)
         self._over_with(state, words)
 
     def _over_with(self, state: str, words: str = "", error: CoterieError | None = None) -> None:
@@ -177,8 +197,8 @@ class Jobs:
         self.last.state, self.last.words, self.last.error = state, words, error
         self.last.ended = time.monotonic()
         self._finish = self._place = None
-        self._over.set()
         self._changed()
+        self.last.over.set()
 
     def _told(self, worker: Worker, what: str, rest: Any) -> None:
         with self._lock:
@@ -199,14 +219,17 @@ class Jobs:
                 self.prepare()
 
     def _take(self, result: Any) -> None:
+        """Take over what came of a job. Another one may follow from it, which nobody can come before."""
         assert self._finish is not None
         try:
-            self._finish(result)
+            then = self._finish(result)
         except Exception as error:
             told = error if isinstance(error, CoterieError) else UnexpectedError.of(error)
             self._over_with(FAILED, str(told), told)
         else:
             self._over_with(DONE)
+            if then is not None:
+                then()
 
     def _progress(self, stage: str, done: int, total: int) -> None:
         assert self.last is not None

@@ -9,12 +9,15 @@ from __future__ import annotations
 import os
 import stat
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
 from ..errors import CoterieError
 
 _NOT_FOR_FILES = ("/proc", "/sys", "/dev")  # of the system, whatever the root is
 _MOST_LISTED = 2_000
+_MOST_IN_BUNDLE = 100  # files
+_MOST_MANIFEST = 64 << 20  # bytes
 
 
 @dataclass(frozen=True)
@@ -57,6 +60,22 @@ class Locations:
             raise CoterieError("This must be a file or a folder.", _shown(text))
         return path
 
+    def bundle(self, text: str) -> Path:
+        """A folder that can be a bundle: plain files alone, none of which leads elsewhere or hangs who opens it."""
+        path = self.folder(text)
+        if not self.holds_files(path):
+            raise CoterieError("This folder must be a bundle.", f"{_shown(text)}, which is none")
+        return path
+
+    def holds_files(self, folder: Path) -> bool:
+        """Whether only plain files lie in a folder, not more than a bundle has, the manifest of a sane size."""
+        with os.scandir(folder) as listing:
+            found = list(islice(listing, _MOST_IN_BUNDLE + 1))
+        states = {one.name: one.stat(follow_symlinks=False) for one in found}
+        plain = all(stat.S_ISREG(state.st_mode) for state in states.values())
+        manifest = states.get("manifest.json")
+        return plain and len(found) <= _MOST_IN_BUNDLE and (manifest is None or manifest.st_size <= _MOST_MANIFEST)
+
     def new(self, text: str) -> Path:
         """A place to write to, in a folder that is there. It may hold something already, but no link."""
         parts = self._parts(text)
@@ -69,7 +88,7 @@ class Locations:
 
     def below(self, path: Path) -> str:
         """How a place is told: its path below the root."""
-        return path.relative_to(self.root).as_posix().removeprefix(".")
+        return "" if path == self.root else path.relative_to(self.root).as_posix()
 
     def entries(self, folder: Path) -> tuple[list[Entry], bool]:
         """Folders and files in a folder, without hidden ones; and whether there are more than are listed."""
@@ -80,9 +99,14 @@ class Locations:
                     continue
                 if one.is_symlink() and not self._is_inside(Path(os.path.realpath(one.path))):
                     continue
-                if one.is_dir() or one.is_file():
-                    size = 0 if one.is_dir() else one.stat().st_size
-                    found.append(Entry(one.name, self.below(Path(one.path)), one.is_dir(), size))
+                try:
+                    state = one.stat()
+                except OSError:  # a link that leads to itself, or nowhere
+                    continue
+                if stat.S_ISDIR(state.st_mode):
+                    found.append(Entry(one.name, self.below(Path(one.path)), True, 0))
+                elif stat.S_ISREG(state.st_mode):
+                    found.append(Entry(one.name, self.below(Path(one.path)), False, state.st_size))
                 if len(found) > _MOST_LISTED:
                     break
         found.sort(key=lambda entry: (not entry.folder, entry.name.lower(), entry.name))

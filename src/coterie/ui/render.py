@@ -18,6 +18,7 @@ from .wording import on_page
 if TYPE_CHECKING:
     from jinja2 import Environment
 
+_MOST_LISTED = 100  # mistakes
 STEPS = (
     ("open", "Open"),
     ("columns", "Columns"),
@@ -105,8 +106,8 @@ def _may(session: Session, name: str) -> bool:
 
 def _problem(error: CoterieError) -> dict[str, Any]:
     if isinstance(error, RecipeError):
-        listed = [mistake_words(m) for m in error.mistakes]
-        return {"what": "The recipe is not complete, or not right.", "got": None, "hint": None, "list": listed}
+        what = "The recipe is not complete, or not right."
+        return {"what": what, "got": None, "hint": None, "list": listed(error.mistakes)}
     hint = None if error.hint is None else on_page(error.hint)
     return {"what": error.what, "got": error.got, "hint": hint, "list": []}
 
@@ -122,14 +123,21 @@ def mistake_words(mistake: Mistake) -> dict[str, str]:
     return {"place": place, "what": mistake.what, "got": mistake.got or "", "hint": on_page(mistake.hint or "")}
 
 
+def listed(mistakes: list[Mistake]) -> list[dict[str, str]]:
+    """Mistakes as a page lists them: the first ones, and how many more there are."""
+    words = [mistake_words(m) for m in mistakes[:_MOST_LISTED]]
+    more = len(mistakes) - len(words)
+    return [*words, {"place": "…", "what": f"And {more:,} more.", "got": "", "hint": ""}] if more else words
+
+
 def mistakes_at(session: Session, *path: str) -> list[dict[str, str]]:
     """What is wrong at a place of the recipe, for the field that shows it."""
-    return [mistake_words(m) for m in session.mistakes if m.path[: len(path)] == path]
+    return listed(session.mistakes_at(*path))
 
 
 def _shown(value: Any) -> Any:
     """A value as a page shows it: names may hold anything. (What is markup already was made so.)"""
-    return printable(value, lines=True) if type(value) is str else value
+    return printable(value, lines=True) if isinstance(value, str) and not hasattr(value, "__html__") else value
 
 
 def _seconds(value: float | None) -> str:

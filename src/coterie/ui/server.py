@@ -8,16 +8,17 @@ import sys
 import tempfile
 import threading
 import webbrowser
+from asyncio import BaseTransport
 from collections.abc import Callable
-from ipaddress import ip_address
 from pathlib import Path
 
 import uvicorn
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from ..errors import CoterieError, boundary
 from .access import Access
 from .app import make_app
-from .guard import Guard
+from .guard import HEADERS, Guard
 from .locations import Locations
 from .session import Session
 
@@ -53,7 +54,7 @@ def serve(
     memory : str, optional
         About how much memory may be used, such as "2GB".
     host : str
-        An address of the loopback interface; anything else is refused.
+        127.0.0.1, the address of the loopback interface; anything else is refused.
     ready : function, optional
         Is told the link once the server listens; else it is printed on stderr.
     """
@@ -61,11 +62,13 @@ def serve(
     session = Session(locations, memory)
     path = None if file is None else locations.file(os.path.realpath(file))
     listening = _listen(host, port)
+    private = tempfile.TemporaryDirectory(prefix="coterie-ui-", ignore_cleanup_errors=True)
+    session.jobs.beside = (private.name,)
     number = listening.getsockname()[1]
     access = Access(number)
     config = uvicorn.Config(
         Guard(make_app(session, lambda: _stop(server)), access, number),
-        http="h11",
+        http=_Connection,
         ws="none",
         lifespan="off",
         access_log=False,
@@ -74,29 +77,24 @@ def serve(
         proxy_headers=False,
         server_header=False,
         date_header=False,
-        limit_concurrency=128,
         timeout_keep_alive=30,
         timeout_graceful_shutdown=1,
         h11_max_incomplete_event_size=32_768,
     )
-    server = _Server(config, lambda: _begun(access, number, browser, ready))
+    server = _Server(config, lambda: _begun(access, number, Path(private.name) if browser else None, ready))
     try:
         session.jobs.prepare()
         if path is not None:
             session.open(path, {})
         server.run(sockets=[listening])
     finally:
-        server.end()
         session.close()
         listening.close()
+        private.cleanup()
 
 
 def _listen(host: str, port: int) -> socket.socket:
-    try:
-        loopback = ip_address(host).is_loopback
-    except ValueError:
-        loopback = False
-    if not loopback or ":" in host:
+    if host != "127.0.0.1":
         raise CoterieError("The page is for this machine alone: the address must be 127.0.0.1.", f"'{host}'")
     listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     if os.name == "posix":
@@ -121,37 +119,29 @@ class _Begun:
 
     def __init__(self, access: Access, port: int) -> None:
         self._access, self._port = access, port
-        self._page: tempfile.TemporaryDirectory[str] | None = None
 
     def link(self) -> str:
         """A link that works once."""
         return f"http://127.0.0.1:{self._port}/?token={self._access.new_token()}"
 
-    def browse(self, link: str) -> None:
+    def browse(self, link: str, private: Path) -> None:
         """Open it. Whoever lists the processes of this machine sees the name of a file, not the token."""
-        self._page = tempfile.TemporaryDirectory(prefix="coterie-ui-")
-        place = Path(self._page.name) / "open.html"
+        place = private / "open.html"
         place.write_text(_REDIRECT.format(link), encoding="utf-8")
         webbrowser.open(place.as_uri())
 
-    def end(self) -> None:
-        """Leave nothing."""
-        if self._page is not None:
-            self._page.cleanup()
 
-
-def _begun(access: Access, port: int, browser: bool, ready: Callable[[str], None] | None) -> _Begun:
+def _begun(access: Access, port: int, browse: Path | None, ready: Callable[[str], None] | None) -> None:
     begun = _Begun(access, port)
     link = begun.link()
     if ready is not None:
         ready(link)
     else:
         _tell(link)
-    if browser:
-        begun.browse(link)
+    if browse is not None:
+        begun.browse(link, browse)
     if sys.stdin is not None and sys.stdin.isatty():
         threading.Thread(target=_on_enter, args=(begun,), daemon=True).start()
-    return begun
 
 
 def _tell(link: str) -> None:
@@ -167,17 +157,42 @@ def _on_enter(begun: _Begun) -> None:
 class _Server(uvicorn.Server):
     """Tells when it listens."""
 
-    def __init__(self, config: uvicorn.Config, begin: Callable[[], _Begun]) -> None:
+    def __init__(self, config: uvicorn.Config, begin: Callable[[], None]) -> None:
         super().__init__(config)
         self._begin = begin
-        self._begun: _Begun | None = None
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Listen, and say so."""
         await super().startup(sockets=sockets)
-        self._begun = self._begin()
+        self._begin()
 
-    def end(self) -> None:
-        """Leave nothing."""
-        if self._begun is not None:
-            self._begun.end()
+
+_MOST_CONNECTIONS = 128
+_SLOWEST_REQUEST = 20.0  # seconds until the first one is there
+
+
+class _Connection(H11Protocol):
+    """A connection that must come to the point, and whose refusals are as guarded as all answers.
+
+    One that was refused is closed by the guard; so whoever has no cookie can't hold a place for long.
+    """
+
+    def connection_made(self, transport: BaseTransport) -> None:
+        """Begin, if there are not too many."""
+        super().connection_made(transport)  # type: ignore[arg-type]
+        if len(self.connections) > _MOST_CONNECTIONS:
+            self.transport.abort()
+        else:
+            self.loop.call_later(_SLOWEST_REQUEST, self._need_request)
+
+    def _need_request(self) -> None:
+        if self.cycle is None:
+            self.transport.close()
+
+    def send_400_response(self, msg: str) -> None:
+        """Refuse what is not HTTP."""
+        if self.cycle is None or self.cycle.response_complete:  # else an answer is under way, and just ends
+            lines = [*(f"{name}: {value}" for name, value in HEADERS.items()), "content-type: text/plain"]
+            head = ["HTTP/1.1 400 Bad Request", *lines, f"content-length: {len(msg)}", "connection: close"]
+            self.transport.write("\r\n".join([*head, "", msg]).encode())
+        self.transport.close()

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import secrets
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -115,27 +115,30 @@ class Session:
 
     def go(self, at: int) -> None:
         """To a step of the history. Where the file was read in another way then, it is read so again."""
+        if self.history is None or self.opened is None:
+            raise CoterieError("A file must be open.", "none", "open one first.")
+        step = self.history.step(at)
+        options = read_options(step.document)
+        if options == dict(self.opened.opening.options):
+            self._at(at)
+            return
+
+        def finish(opened: Opened) -> None:  # only now: if it can't be read so, all stays as it is
+            need_fitting(step, opened)
+            self.opened = opened
+            self._at(at)
+
+        self._open(self.opened.opening.path, options, finish)
+
+    def _at(self, at: int) -> None:
         assert self.history is not None
-        assert self.opened is not None
-        before = self.history.at
         self.history.go(at)
-        if self.read_options != dict(self.opened.opening.options):
-            try:
-                self._open(self.opened.opening.path, self.read_options, self._looked_at)
-            except CoterieError:  # another job is under way
-                self.history.go(before)
-                raise
         self._after_step()
 
     def _after_step(self) -> None:
         if self.keeping and self.opened is not None and self.history is not None:
             steps.keep(self.history, self.opened.opening.path, self.opened.opening.sha256)
         self.changed()
-
-    @property
-    def read_options(self) -> dict[str, Any]:
-        """How the file is read, by the recipe as it stands."""
-        return {name: value for name, value in self.document.get("file", {}).items() if name != "formulas"}
 
     @property
     def undecided(self) -> list[str]:
@@ -152,6 +155,10 @@ class Session:
     def mistakes(self) -> list[Mistake]:
         """What is wrong with the recipe."""
         return read(_Held(self.document))[1]
+
+    def mistakes_at(self, *path: str) -> list[Mistake]:
+        """What is wrong at a place of it, or inside that."""
+        return placed(_Held(self.document)).get(path, [])
 
     @property
     def recipe(self) -> Recipe | None:
@@ -202,14 +209,15 @@ class Session:
 
     def _open(self, path: Path, options: Mapping[str, Any], finish: Any) -> Job:
         opening = Opening(path, dict(options), self.memory)
+        job = self.jobs.start(f"Opening {path.name}", "/columns", finish, ("open", opening))
         self.attempt = opening
-        return self.jobs.start(f"Opening {path.name}", "/columns", finish, ("open", opening))
+        return job
 
-    def _looked_at(self, opened: Opened) -> None:
-        self.opened = opened
+    def _drafted(self, opened: Opened) -> Callable[[], Any] | None:
+        """Begin with a draft; or go on where the file was left, in this session or, if that was kept, in another.
 
-    def _drafted(self, opened: Opened) -> None:
-        """Begin with a draft; or go on where the file was left, in this session or, if that was kept, in another."""
+        For that, it may have to be read once more, as its history says.
+        """
         if self.opened is not None and self.history is not None:
             before = self.opened.opening
             self._left[before.path] = _Left(before.sha256, self.history, self.keeping, self.tried)
@@ -221,23 +229,25 @@ class Session:
         if left is None and kept is not None:
             left = _Left(kept[1], kept[0], True, [])
         if left is None:
-            return
+            return None
         if left.sha256 != sha256:
             self.notes.append(
                 f"{path.name} has changed since you worked on it. A new draft was made; "
                 "a history that was kept beside it is replaced only if you ask to keep this one."
             )
-            return
-        self.history, self.keeping, self.tried = left.history, left.keeping, left.tried
-        self._numbers = max((tried.number for tried in self.tried), default=0)
-        self.notes.append(f"You are where you left {path.name}.")
-        if self.read_options != dict(opened.opening.options):
-            threading.Thread(target=self._reopen, args=(path, self.read_options), daemon=True).start()
+            return None
+        options = read_options(left.history.now.document)
+        if options != dict(opened.opening.options):
+            return lambda: self._open(path, options, lambda anew: self._go_on(left, anew))
+        self._go_on(left, opened)
+        return None
 
-    def _reopen(self, path: Path, options: Mapping[str, Any]) -> None:
-        """Read a file as its history says; the job that found the history must be over first."""
-        self.jobs.wait(10)
-        self._open(path, options, self._looked_at)
+    def _go_on(self, left: _Left, opened: Opened) -> None:
+        """Go on where a file was left."""
+        need_fitting(left.history.now, opened)
+        self.opened, self.history, self.keeping, self.tried = opened, left.history, left.keeping, left.tried
+        self._numbers = max((tried.number for tried in self.tried), default=0)
+        self.notes.append(f"You are where you left {opened.opening.path.name}.")
 
     def keep(self, wanted: bool) -> None:
         """Keep the history beside the file, or no longer."""
@@ -255,11 +265,11 @@ class Session:
         job = self.jobs.start(name, "/", answers.append, asked)
         self.lock.release()
         try:
-            over = self.jobs.wait(seconds)
+            over = job.over.wait(seconds)
         finally:
             self.lock.acquire()
         if not over:
-            self.jobs.cancel()
+            self.jobs.cancel(job)
             raise CoterieError("This must not take so long.", f"more than {seconds:g} seconds")
         if not answers:
             raise job.error or CoterieError(job.words)
@@ -294,6 +304,17 @@ class Session:
         self.jobs.close()
 
 
+def read_options(document: Document) -> dict[str, Any]:
+    """How a recipe says that the file is read."""
+    return {name: value for name, value in document.get("file", {}).items() if name != "formulas"}
+
+
+def need_fitting(step: Step, opened: Opened) -> None:
+    """Refuse a step whose columns are not those of the file, as no page could show it."""
+    if set(step.document["columns"]) != set(opened.names):
+        raise CoterieError("The history must be that of this file.", "one with other columns", "remove it.")
+
+
 def _draft(opened: Opened, seed: Any = None, formulas: Mapping[str, Any] | None = None) -> dict[str, Any]:
     """The document of a draft, with a seed: so that candidates, dry run and release are the same."""
     document = dict(opened.suggestions.document(5))
@@ -322,3 +343,13 @@ def read(held: _Held) -> tuple[Recipe | None, list[Mistake]]:
         return Recipe(**held.document), []
     except RecipeError as error:
         return None, error.mistakes
+
+
+@lru_cache(maxsize=4)
+def placed(held: _Held) -> dict[tuple[str, ...], list[Mistake]]:
+    """The mistakes by place: a page asks for each of its fields, and there may be thousands of both."""
+    found: dict[tuple[str, ...], list[Mistake]] = {}
+    for mistake in read(held)[1]:
+        for length in range(len(mistake.path) + 1):
+            found.setdefault(mistake.path[:length], []).append(mistake)
+    return found

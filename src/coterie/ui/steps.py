@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import stat
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +16,9 @@ from ..formats.atomic import atomically
 _SUFFIX = ".coterie.json"
 _VERSION = 1
 _MOST_BYTES = 64 << 20
+_SECTIONS = ("file", "guard", "method", "missing", "strata", "unit", "weights")  # of a recipe
+_ALONE = {"k", "centre", "seed", "shuffle"}
+_LISTS = ("order", "true", "false", "quasi", "within", "names", "missing", "prefix", "suffix")
 Document = Mapping[str, Any]
 
 
@@ -59,9 +63,14 @@ class History:
 
     def go(self, at: int) -> None:
         """To any step, back or forth."""
+        self.step(at)
+        self.at = at
+
+    def step(self, at: int) -> Step:
+        """A step by its number."""
         if not 0 <= at < len(self.steps):
             raise CoterieError("There must be a step of this number.", str(at))
-        self.at = at
+        return self.steps[at]
 
 
 def place_of(file: Path) -> Path:
@@ -86,7 +95,7 @@ def forget(file: Path) -> None:
 def kept(file: Path) -> tuple[History, str | None] | None:
     """The history that lies beside a file, and the hash of the file that it belongs to. None if there is none."""
     place = place_of(file)
-    if place.is_symlink() or not place.is_file():
+    if not _is_ours(place):
         return None
     try:
         if os.path.getsize(place) > _MOST_BYTES:
@@ -99,18 +108,44 @@ def kept(file: Path) -> tuple[History, str | None] | None:
         if not steps or not isinstance(at, int) or not 0 <= at < len(steps):
             raise ValueError
         return History(steps, at), sha256 if isinstance(sha256, str) else None
-    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         what = f"The history beside '{file.name}' must be one that this page has written."
         raise CoterieError(what, "another file, or a damaged one", "remove it, and begin anew.") from None
 
 
+def _is_ours(place: Path) -> bool:
+    """Whether there is a file that only we can have written: what somebody else says of the columns is not ours."""
+    try:
+        state = os.lstat(place)
+    except OSError:
+        return False
+    if not stat.S_ISREG(state.st_mode):
+        return False
+    return os.name != "posix" or (state.st_uid == os.geteuid() and not state.st_mode & 0o022)
+
+
 def _step(one: Any) -> Step:
+    """A step, if it is of the form that pages make: anything may stand in a file."""
     name, document, confirmed = one["name"], one["recipe"], one["confirmed"]
-    if not isinstance(name, str) or not isinstance(document, dict) or not isinstance(document.get("columns"), dict):
-        raise ValueError
-    if not all(isinstance(rule, dict) for rule in document["columns"].values()):
+    named = {"columns": document["columns"], "scenarios": document.get("scenarios", {})}
+    sections = [document[part] for part in _SECTIONS if part in document]
+    rest = {part: value for part, value in document.items() if part not in (*named, *_SECTIONS)}
+    tables = [*sections, *(rule for rules in named.values() for rule in rules.values())]
+    options = [pair for table in tables for pair in table.items()]
+    right = isinstance(name, str) and isinstance(confirmed, list) and set(rest) <= _ALONE
+    if not right or not all(map(_is_plain, rest.values())) or not all(_is_option(*pair) for pair in options):
         raise ValueError
     return Step(name, document, frozenset(str(column) for column in confirmed))
+
+
+def _is_option(name: str, value: Any) -> bool:
+    if name in _LISTS:
+        return isinstance(value, list) and all(map(_is_plain, value))
+    return _is_plain(value) or (isinstance(value, list) and all(map(_is_plain, value)))
+
+
+def _is_plain(value: Any) -> bool:
+    return isinstance(value, (str, int, float))
 
 
 def _write(path: str, text: str) -> None:

@@ -269,17 +269,22 @@ class _Listener:
             self._text, self._total, self._done = text, 0, 0
             self._send()
 
+    def send(self, message: tuple[Any, ...]) -> None:
+        """Say something that is not to be mixed up with how far the work is."""
+        with self._lock:
+            self._connection.send(message)
+
     def _send(self) -> None:
         self._sent = time.monotonic()
         self._connection.send(("progress", self._text, self._done, self._total))
 
 
-def main(connection: Connection, alive: Connection, temporary: str) -> None:
+def main(connection: Connection, alive: Connection, temporary: str, beside: tuple[str, ...] = ()) -> None:
     """Do one job after the other, until the server goes."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the server, which ends this process
+    _ignore_signals()
     _say_nothing()
     os.environ["TMPDIR"] = tempfile.tempdir = temporary  # where the server clears up after this process
-    threading.Thread(target=_end_with, args=(alive, temporary), daemon=True).start()
+    threading.Thread(target=_end_with, args=(alive, (temporary, *beside)), daemon=True).start()
     work, listener = Work(), _Listener(connection)
     _load()
     while True:
@@ -287,7 +292,7 @@ def main(connection: Connection, alive: Connection, temporary: str) -> None:
             name, given = connection.recv()
         except (EOFError, OSError):
             return
-        connection.send(_answer(work, listener, name, given))
+        listener.send(_answer(work, listener, name, given))
 
 
 def _answer(work: Work, listener: _Listener, name: str, given: tuple[Any, ...]) -> tuple[str, Any]:
@@ -305,6 +310,16 @@ def _load() -> None:
     from ..release import compare, drafting, flow, glance  # noqa: F401
 
 
+def _ignore_signals() -> None:
+    """Ctrl-C, a terminal that closes, and a system that shuts down are for the server, which ends this process.
+
+    They come to both at once. If this process went with them, nobody would clear up after a server that was killed.
+    """
+    for name in ("SIGINT", "SIGTERM", "SIGHUP"):
+        if (number := getattr(signal, name, None)) is not None:
+            signal.signal(number, signal.SIG_IGN)
+
+
 def _say_nothing() -> None:
     nowhere = os.open(os.devnull, os.O_RDWR)
     for stream in (0, 1, 2):
@@ -312,12 +327,13 @@ def _say_nothing() -> None:
     os.close(nowhere)
 
 
-def _end_with(alive: Connection, temporary: str) -> None:
+def _end_with(alive: Connection, folders: tuple[str, ...]) -> None:
     """End at once when the server is gone, however it went, and leave nothing."""
     with suppress(EOFError, OSError):
         alive.recv()
     from ..release.place import abandon
 
     abandon()
-    shutil.rmtree(temporary, ignore_errors=True)
+    for folder in folders:
+        shutil.rmtree(folder, ignore_errors=True)
     os._exit(1)

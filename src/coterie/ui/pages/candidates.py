@@ -16,7 +16,7 @@ from ...report.release_view import release
 from ...report.words import NONE, fixed
 from .. import edits
 from ..asked import Asked
-from ..render import page, to
+from ..render import listed, page, to
 from ..session import Session, Tried
 from ..wording import on_page
 from ..worker import Made
@@ -69,9 +69,7 @@ def not_yet(asked: Asked) -> Response:
     session = asked.session
     if session.opened is None or session.history is None:
         return to("/open")
-    from ..render import mistake_words
-
-    mistakes = [] if session.unconfirmed else [mistake_words(m) for m in session.mistakes]
+    mistakes = [] if session.unconfirmed else listed(session.mistakes)
     return page(asked, "not_yet.html.j2", unconfirmed=len(session.unconfirmed), mistakes=mistakes)
 
 

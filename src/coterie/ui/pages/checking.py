@@ -77,6 +77,8 @@ def verify(asked: Asked) -> Response:
     """Check a bundle, or what is claimed of a file: a job."""
     session, form = asked.session, asked.form
     path = session.locations.either(form.text("path"))
+    if path.is_dir():
+        path = session.locations.bundle(form.text("path"))
     claims = _claims(session, form, path)
 
     def finish(verdict: Any) -> None:
@@ -118,7 +120,7 @@ def _claims(session: Session, form: Form, path: Path) -> dict[str, Any]:
 def replay(asked: Asked) -> Response:
     """Make a bundle's data again from the original, and compare the bytes: a job."""
     session, form = asked.session, asked.form
-    folder = session.locations.folder(form.text("path"))
+    folder = session.locations.bundle(form.text("path"))
     if not is_bundle(folder):
         raise CoterieError("This folder must be a bundle.", f"'{folder.name}', which is none")
     file = session.locations.file(form.text("input"))

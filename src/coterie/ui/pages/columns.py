@@ -15,7 +15,7 @@ from ...recipe.suggested import Suggested
 from ...report.svg import AFTER, FAINT, bars, line, picture
 from ...tables.columns import KINDS
 from .. import edits, wording
-from ..asked import Asked
+from ..asked import Asked, whole
 from ..render import mistakes_at, page, to
 from ..session import Session
 
@@ -36,6 +36,7 @@ def show(asked: Asked) -> Response:
     session = asked.session
     if session.opened is None or session.history is None:
         return to("/open")
+    undecided = set(session.undecided)
     names = sorted(session.opened.names, key=lambda name: _rank(session, name))
     first = max(0, asked.query.number("from"))
     some = names[first : first + _A_PAGE]
@@ -50,9 +51,9 @@ def show(asked: Asked) -> Response:
         after=first + _A_PAGE if first + _A_PAGE < len(names) else None,
         roles=ROLE_WORDS,
         kinds=KIND_WORDS,
-        undecided=len(session.undecided),
+        undecided=len(undecided),
         unconfirmed=len(session.unconfirmed),
-        confirmable=len([n for n in session.unconfirmed if n not in set(session.undecided)]),
+        confirmable=len([n for n in session.unconfirmed if n not in undecided]),
         records=session.opened.records,
         unit=_unit(session),
     )
@@ -143,7 +144,7 @@ def change(asked: Asked) -> Response:
         _set(session, [_name(session, number)], form.text(f"role-{number}"), form.text(f"kind-{number}"))
         return to(f"{here}#c{number}")
     action = form.text("action")
-    picked = [_name(session, int(text)) for text in form.texts("pick") if text.isascii() and text.isdigit()]
+    picked = [_name(session, one) for text in form.texts("pick") if (one := whole(text)) is not None]
     if action == "unit":
         _set_unit(session, form.text("unit"))
     elif action == "confirm-all":
@@ -160,7 +161,8 @@ def change(asked: Asked) -> Response:
 
 
 def _name(session: Session, number: int) -> str:
-    assert session.opened is not None
+    if session.opened is None:
+        raise CoterieError("A file must be open.", "none")
     if not 0 <= number < len(session.opened.names):
         raise CoterieError("There must be a column of this number.", str(number))
     return session.opened.names[number]
@@ -223,7 +225,8 @@ def _confirm(session: Session, names: list[str]) -> None:
 def _set_unit(session: Session, said: str) -> None:
     if said in ("", UNDECIDED):
         raise CoterieError("Whose records they are must be said.", "nothing")
-    column = NO_UNIT if said == NO_UNIT else _name(session, int(said)) if said.isdigit() else UNDECIDED
+    number = whole(said)
+    column = NO_UNIT if said == NO_UNIT else UNDECIDED if number is None else _name(session, number)
     document = edits.with_section(session.document, "unit", {"column": column})
     session.edit("a record is a unit" if said == NO_UNIT else f"unit: {column}", document)
 

@@ -9,8 +9,8 @@ from starlette.responses import Response
 from ...recipe.fields import UNDECIDED
 from ...recipe.rules import NO_UNIT
 from .. import edits
-from ..asked import Asked, Form
-from ..render import mistakes_at, page, to
+from ..asked import Asked, Form, whole
+from ..render import listed, mistakes_at, page, to
 from ..session import Session
 from ..steps import Document
 
@@ -117,14 +117,12 @@ def _in_none(session: Session) -> list[str]:
 
 def _elsewhere(session: Session) -> list[dict[str, str]]:
     """Mistakes of columns, which other pages have the fields of; those of guards are shown here."""
-    from ..render import mistake_words
-
-    return [
-        mistake_words(m)
+    return listed([
+        m
         for m in session.mistakes
         if m.got != "in none"
         if not m.path or (m.path[0] not in _FIELDS and not (len(m.path) == 3 and m.path[2] in _GUARDS))
-    ]
+    ])  # fmt: skip
 
 
 def _assessed(session: Session) -> Any:
@@ -193,7 +191,8 @@ def _method(document: Document, form: Form) -> dict[str, Any]:
 def _column(session: Session, text: str) -> str | None:
     """The column that a number in a form stands for."""
     names = session.opened.names if session.opened is not None else ()
-    return names[int(text)] if text.isascii() and text.isdigit() and int(text) < len(names) else None
+    number = whole(text)
+    return names[number] if number is not None and number < len(names) else None
 
 
 def _unit(session: Session, text: str) -> dict[str, str] | None:

@@ -113,6 +113,8 @@ def release(asked: Asked) -> Response:
     if folder.is_dir() and not force:
         what, got = "The folder of the bundle exists already.", f"'{session.locations.below(folder)}'"
         raise CoterieError(what, got, "give another name, or tick the box to replace it.")
+    if force and folder.is_dir():  # what is replaced is read first
+        session.locations.bundle(form.text("folder"))
     check_place(folder, force)
     document = session.document
 

@@ -12,7 +12,7 @@ from ...formats.atomic import atomically
 from ...recipe import Recipe
 from .. import handbook
 from ..asked import Asked
-from ..render import mistake_words, page, to
+from ..render import listed, page, to
 from ..session import Session
 
 
@@ -84,7 +84,7 @@ def recipe(asked: Asked) -> Response:
         "recipe.html.j2",
         text=text,
         complete=whole is not None and not session.unconfirmed,
-        mistakes=[mistake_words(m) for m in session.mistakes],
+        mistakes=listed(session.mistakes),
         unconfirmed=len(session.unconfirmed),
         place=(asked.form.text("file") if asked.path == "/recipe/save" else "") or _beside(session),
     )
@@ -124,8 +124,8 @@ def _take(session: Session, text: str, where: str, name: str) -> None:
         return
 
     def finish(anew: Any) -> None:
+        read.check_columns(anew.names)  # before anything changes: the file and its recipe must fit
         session.opened = anew
-        read.check_columns(anew.names)
         session.edit(name, document, frozenset(anew.names))
 
     session._open(opened.opening.path, options, finish)
@@ -134,7 +134,7 @@ def _take(session: Session, text: str, where: str, name: str) -> None:
 def load_recipe(asked: Asked) -> Response:
     """Take a recipe from a file."""
     path = asked.session.locations.file(asked.form.text("file"))
-    if path.stat().st_size > 16 << 20:
+    if path.stat().st_size > 4 << 20:
         raise CoterieError("A recipe must be a small file.", f"'{path.name}'")
     try:
         text = path.read_text(encoding="utf-8")
