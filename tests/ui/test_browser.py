@@ -14,7 +14,7 @@ import pyarrow.csv
 import pytest
 
 from conftest import ROOT
-from page_browser import axe_findings, axe_source, first_pages, later_pages, served, started_browser
+from page_browser import axe_findings, axe_source, first_pages, later_pages, other_pages, served, started_browser
 
 pytest.importorskip("starlette")
 
@@ -62,8 +62,9 @@ def hidden(root):
 def set_role(person, name, role, kind="nominal"):
     """Choose the role of a column, and a kind where that is asked for."""
     page, row = person.page, f"tr:has(select[aria-label='Role of {name}'])"
-    page.select_option(f"select[aria-label='Role of {name}']", role)
-    page.wait_for_selector(f"{row}:has([data-set] option[value={role}][selected])")
+    with page.expect_response("**/columns*"):
+        page.select_option(f"select[aria-label='Role of {name}']", role)
+    page.wait_for_selector("html:not(.busy)")
     if page.locator(f"{row}.undecided").count():
         page.select_option(f"select[aria-label='Kind of {name}']", kind)
     page.wait_for_selector(f"{row}:has-text('✓ confirmed')")
@@ -258,6 +259,71 @@ def test_undo_leads_to_the_start_and_redo_to_the_end(person):
         person.go("/history")
 
 
+def test_what_was_typed_stays_until_it_is_sent(person):
+    page = person.page
+    person.open("patients.csv")
+    person.confirm()
+    person.promise(5, "group")
+    person.go("/promise")
+    page.fill("#k", "7")
+    page.focus("a.skip")
+    page.keyboard.press("Enter")
+    page.wait_for_function("() => location.hash === '#main'")
+    person.click("text=Count", "text=are unique")
+    assert page.input_value("#k") == "7"
+    person.click("text=Set, and go on", "h1:has-text('Candidates')")
+    page.go_back()
+    page.wait_for_selector("#promise")
+    assert page.input_value("#k") == "7"
+
+
+def test_two_changes_in_a_row_are_both_made(person):
+    person.open("companies.csv")
+    person.page.evaluate(
+        """() => {
+            for (const name of ["surface", "employees"]) {
+                const choice = document.querySelector(`select[aria-label="Role of ${name}"]`);
+                choice.value = "other";
+                choice.dispatchEvent(new Event("change", { bubbles: true }));
+            }
+        }"""
+    )
+    for name in ("surface", "employees"):
+        person.page.wait_for_selector(f"tr:has-text('{name}'):has-text('✓ confirmed')")
+    for name in ("surface", "employees"):
+        assert person.page.input_value(f"select[aria-label='Role of {name}']") == "other"
+
+
+def test_undo_leads_back_to_a_page_from_wherever_it_is_pressed(person):
+    page = person.page
+    for path, button, until in (
+        ("/columns", "text=Show the first", "table.raw"),
+        ("/release", "main button:text('Release')", "#problem"),
+        ("/nowhere", None, "#problem"),
+    ):
+        person.open("companies.csv")
+        person.confirm()
+        person.go(path)
+        if path == "/release":
+            page.fill("#folder", "../out")
+        if button:
+            page.click(button)
+        page.wait_for_selector(until)
+        page.click(".tools button:has-text('Undo')")
+        page.wait_for_selector(".tools button:has-text('Redo'):enabled")
+        page.wait_for_selector(until, state="detached")
+        assert page.locator("h1").count() == 1
+
+
+def test_the_foot_of_the_page_says_where_the_work_is_now(person):
+    person.open("companies.csv")
+    assert "in memory only" in person.words("footer")
+    person.go("/history").click("text=Keep it beside the file >> nth=0", "text=Stop keeping it")
+    assert "kept beside the file" in person.words("footer")
+    person.click("text=Stop keeping it", "main button:text('Keep it')")
+    assert "in memory only" in person.words("footer")
+
+
 # without a mouse, without a script
 
 
@@ -307,21 +373,21 @@ def test_everything_can_be_done_with_the_keyboard(person):
     keys = Keys(page)
     keys.to("a.skip", most=1)
     page.keyboard.press("Enter")
-    page.wait_for_function("document.activeElement.id === 'main'")
+    page.wait_for_function("() => document.activeElement.id === 'main'")
     keys.to("#path", most=3)
     keys.write("companies.csv")
     keys.press("Enter", "#reading:has-text('companies.csv')")
-    page.wait_for_function("document.activeElement.id === 'read'")
+    page.wait_for_function("() => document.activeElement.id === 'read'")
     keys.to("a[href='/columns'].main", most=2)
     keys.press("Enter", "#columns")
     keys.to("select[aria-label='Role of turnover']")
     page.keyboard.press("ArrowUp")  # from confidential to quasi-identifier
     page.wait_for_selector("tr:has-text('turnover'):has-text('✓ confirmed')")
-    page.wait_for_function("document.activeElement.getAttribute('aria-label') === 'Role of turnover'")
+    page.wait_for_function("() => document.activeElement.getAttribute('aria-label') === 'Role of turnover'")
     keys.seen()
     keys.to("button[value=confirm-all]")
     keys.press("Space", "text=Go on to the promise")
-    page.wait_for_function("document.activeElement.matches('a[href=\"/promise\"].main')")
+    page.wait_for_function("() => document.activeElement.matches('a[href=\"/promise\"].main')")
     keys.press("Enter", "#promise")
     keys.to("#k")
     keys.write("4")
@@ -342,7 +408,7 @@ def test_everything_can_be_done_with_the_keyboard(person):
     keys.to("#folder")
     keys.write("by-keyboard")
     keys.press("Enter", "#done h2:has-text('by-keyboard')")
-    page.wait_for_function("document.activeElement.id === 'done'")
+    page.wait_for_function("() => document.activeElement.id === 'done'")
     assert "✓ Checked" in person.words("#done")
     assert (person.root / "by-keyboard" / "data.csv").is_file()
 
@@ -399,7 +465,7 @@ PRINTED = """() => {
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("pages", [first_pages, later_pages])
+@pytest.mark.parametrize("pages", [first_pages, later_pages, other_pages])
 def test_every_page_can_be_read_by_everybody(house, pages):
     """Light and dark, wide, narrow and enlarged, on paper; and axe-core finds nothing serious."""
     axe, found = axe_source(), {}
@@ -504,6 +570,6 @@ def test_who_stops_the_page_is_told_so(browser, tmp_path):
             person.go("/quit")
             assert "will be gone" in person.words()
             person.click("main button.main", "text=Coterie has stopped")
-            assert person.page.locator("nav.steps").count() == 0
+            assert person.page.locator("nav.steps, .tools, footer a").count() == 0
             house.process.wait(30)
         assert house.process.returncode == 0

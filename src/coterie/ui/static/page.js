@@ -3,7 +3,7 @@
 (() => {
   let dirty = false; // somebody is typing: the page must not be drawn anew under their hands
   let under = null; // the request that is under way
-  let then = null; // where the page goes back or forth to once a form that is under way is answered
+  let then = null; // what is asked for once a form that is under way is answered
   let wanted = null; // the part of the page that somebody has asked for and that is not there yet
   let shown = address(location.href);
   let lost = 0;
@@ -124,22 +124,19 @@
     if (place.textContent !== words.join(" ")) place.textContent = words.join(" ");
   }
 
-  // a field of a form may be called method, and hides the form's own
-  const posted = (form) => form.getAttribute("method") === "post";
-
-  async function load(url, { sent = null, by = null, weak = false } = {}) {
+  async function load(url, how = {}) {
+    const { sent = null, by = null, body = null, weak = false } = how;
     if (under) {
       if (weak) return; // what was told is looked at again
       if (under.sent) {
-        if (!sent) then = url;
-        return; // a form is sent once
+        if (!sent || by !== under.by) then = [url, how]; // who presses twice means it once
+        return;
       }
       under.stop.abort();
     }
-    const mine = (under = { sent, stop: new AbortController() });
+    const mine = (under = { sent, by, stop: new AbortController() });
     document.documentElement.classList.add("busy");
     try {
-      const body = sent && posted(sent) ? new URLSearchParams(new FormData(sent, by)) : null;
       const asked = { credentials: "same-origin", signal: mine.stop.signal };
       const answer = await fetch(url, body ? { ...asked, method: "POST", body } : asked);
       const text = await answer.text();
@@ -159,7 +156,7 @@
         document.documentElement.classList.remove("busy");
         const next = then;
         then = null;
-        if (next) load(next);
+        if (next) load(...next);
       }
     }
   }
@@ -198,8 +195,10 @@
     const action = (by && by.getAttribute("formaction")) || form.getAttribute("action");
     event.preventDefault();
     wanted = (by && by.dataset.then) || form.dataset.then || null;
-    const query = posted(form) ? "" : "?" + new URLSearchParams(new FormData(form, by));
-    load(action + query, { sent: form, by });
+    const fields = new URLSearchParams(new FormData(form, by));
+    const posted = form.getAttribute("method") === "post"; // a field may be called method, and hide the form's own
+    if (posted) load(action, { sent: form, by, body: fields });
+    else load(action + "?" + fields, { sent: form, by });
   });
 
   // who goes on elsewhere is not called back when what they asked for is there
