@@ -22,8 +22,9 @@
     const focused = document.activeElement && document.activeElement.id;
     const picked = ticks ? [...document.querySelectorAll('input[name="pick"]:checked')].map((box) => box.id) : [];
     const waited = working();
-    const came = () => (document.querySelector("[data-result]") || { textContent: "" }).textContent;
-    const before = came();
+    const result = () => document.querySelector("[data-result]");
+    const failed = () => (document.querySelector(".job:not(.running)") || { dataset: {} }).dataset.job;
+    const [before, bad] = [main().textContent, failed()];
     const opened = same ? [...document.querySelectorAll("details")].map((d) => d.open) : [];
     document.title = page.title;
     document.body.dataset.state = page.body.dataset.state;
@@ -38,10 +39,12 @@
     const back = focused && document.getElementById(focused);
     if (problem) problem.focus();
     else if (same && back) back.focus({ preventScroll: true });
-    const result = document.querySelector("[data-result]");
-    const seen = result && result.getBoundingClientRect();
-    const over = (waited && !working()) || (here && came() !== before);
-    if (same && over && result && (seen.top < 0 || seen.top > innerHeight / 2)) result.scrollIntoView();
+    const over = (waited && !working()) || (here && main().textContent !== before);
+    if (same && failed() && failed() !== bad) window.scrollTo(0, 0);
+    else if (same && over && result()) {
+      const top = result().getBoundingClientRect().top;
+      if (top < 0 || top > innerHeight / 2) result().scrollIntoView();
+    }
     if (!problem && !same) {
       window.scrollTo(0, 0);
       main().focus({ preventScroll: true });
