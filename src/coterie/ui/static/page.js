@@ -19,7 +19,7 @@
 
   function settle() {
     document.documentElement.classList.add("js");
-    for (const button of document.querySelectorAll("button.copy, button.preset")) button.hidden = false;
+    for (const button of document.querySelectorAll("button.copy, button.preset, input.all")) button.hidden = false;
     for (const word of document.querySelectorAll(".plain-k")) word.hidden = true;
     dirty = false;
   }
@@ -207,6 +207,10 @@
   }
 
   document.addEventListener("change", (event) => {
+    if (event.target.matches("input.all")) {
+      for (const box of document.querySelectorAll('input[name="pick"]')) box.checked = event.target.checked;
+      return;
+    }
     const number = event.target.dataset && event.target.dataset.set;
     if (number === undefined) return;
     const form = event.target.form;
