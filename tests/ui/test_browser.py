@@ -136,7 +136,7 @@ def test_whose_records_they_are_is_answered_before_anything_goes_on(person):
     for path in ("/candidates", "/release"):
         person.go(path)
         assert "Something comes first" in person.words()
-        assert "unit" in person.words()
+        assert "Whose records they are" in person.words()
     person.go("/promise")
     page.fill("#k", "3")
     person.click("text=Set, and go on", "#problem")
