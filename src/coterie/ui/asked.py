@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from urllib.parse import parse_qsl, urlencode
+from urllib.parse import parse_qsl
 
 from ..errors import CoterieError
 from .guard import MOST_FIELDS
@@ -28,9 +28,10 @@ class Form:
         except ValueError:  # UnicodeError is one
             raise CoterieError("A form must be as browsers send it.") from None
 
-    def encoded(self) -> str:
-        """As it stands in an address."""
-        return urlencode(self._fields)
+    @property
+    def pairs(self) -> tuple[tuple[str, str], ...]:
+        """All fields, in their order."""
+        return tuple(self._fields)
 
     def __contains__(self, name: str) -> bool:
         return name in self._fields

@@ -47,7 +47,7 @@ def page(asked: Asked, template: str, **view: Any) -> Response:
     problem = asked.problem
     status = 200 if problem is None else 409 if isinstance(problem, PromiseError) else 422
     told = None if problem is None else _problem(problem)
-    shown = {**_frame(session, asked.path), "back": _back(asked), "again": _again(asked), "problem": told, **view}
+    shown = {**_frame(session, asked.path), "back": _back(asked), "query": _query(asked), "problem": told, **view}
     return HTMLResponse(environment().get_template(template).render(shown), status)
 
 
@@ -59,10 +59,9 @@ def _back(asked: Asked) -> str:
     return asked.path if asked.method == "GET" else f"/{here}"
 
 
-def _again(asked: Asked) -> str:
-    """Where a page without a script looks again: without a part of it, for to a part browsers go without asking."""
-    query = asked.query.encoded() if asked.method == "GET" else ""
-    return f"{_back(asked)}?{query}" if query else _back(asked)
+def _query(asked: Asked) -> tuple[tuple[str, str], ...]:
+    """What else says which page this is."""
+    return asked.query.pairs if asked.method == "GET" else ()
 
 
 def to(path: str) -> Response:
