@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import re
 import subprocess
 import sys
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from urllib.parse import urlencode
 
+import coterie
 from coterie.ui.access import Access
 from coterie.ui.app import make_app
 from coterie.ui.guard import Guard
@@ -126,10 +129,14 @@ def words_of(page):
 
 
 @contextmanager
-def serving(root, *options, seconds=60):
+def serving(root, *options, seconds=60, env=None, command=None, **more):
     """A server of its own, as somebody starts it; its link, and the process."""
-    command = [sys.executable, "-m", "coterie", "ui", "--no-browser", "--root", str(root), *options]
-    process = subprocess.Popen(command, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True, cwd=root)
+    command = command or [sys.executable, "-m", "coterie", "ui", "--no-browser", "--root", str(root), *options]
+    here = str(Path(coterie.__file__).parents[1])  # the same code as here, wherever it is started
+    given = {**os.environ, "PYTHONPATH": here, **(env or {})}
+    process = subprocess.Popen(
+        command, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True, cwd=root, env=given, **more
+    )
     try:
         told = []
         for line in process.stderr:

@@ -29,6 +29,7 @@ MOST_BODY = 1 << 20  # bytes of a form
 MOST_FIELDS = 25_000  # of a form: a file of 5,000 columns has pages with so many
 SLOWEST_BODY = 10.0  # seconds
 _MOST_TARGET = 4_096  # bytes of a path with its query
+_MOST_HEADERS = 32_768  # bytes; browsers send some cookies of other servers on this machine too
 
 POLICY = (
     "default-src 'self'; script-src 'self'; style-src 'self'; img-src 'self'; object-src 'none'; base-uri 'none'; "
@@ -137,6 +138,8 @@ class Guard:
     def _about_size(self, scope: Scope, headers: dict[bytes, list[bytes]]) -> Refusal | None:
         if len(scope.get("raw_path") or b"") + len(scope.get("query_string") or b"") > _MOST_TARGET:
             return Refusal(414, "The address is too long.")
+        if sum(len(name) + sum(map(len, values)) for name, values in headers.items()) > _MOST_HEADERS:
+            return Refusal(431, "The request says too much about itself.")
         if b"range" in headers:
             return Refusal(416, "Answers are given as a whole.")
         if b"transfer-encoding" in headers and scope["method"] != "POST":
