@@ -37,6 +37,7 @@ def table(path, records, columns=6):
 def root(tmp_path_factory):
     folder = tmp_path_factory.mktemp("root")
     table(folder / "large.csv", 60_000)
+    table(folder / "middle.csv", 20_000)
     table(folder / "small.csv", 60)
     return folder
 
@@ -126,7 +127,7 @@ def in_the_writing(visitor, root):
 @pytest.mark.slow
 @pytest.mark.parametrize("way", ["cancelled", "killed", "the server ends"])
 def test_a_bundle_half_written_is_gone(visitor, root, way):
-    visitor.send("/open", {"path": "large.csv"})
+    visitor.send("/open", {"path": "middle.csv"})
     visitor.send("/columns", {"action": "role", "role": "other", "pick": ["1", "2", "3", "4", "5"]})
     visitor.send("/columns", {"set": "0", "role-0": "quasi", "kind-0": "numeric"})
     visitor.send("/promise", {"k": "5", "seed": "1"})

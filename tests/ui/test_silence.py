@@ -114,8 +114,22 @@ def walk(browser):
     ]:
         browser.post(path, form)
         errors += re.findall(r'(?s)<(?:p class="words"|div class="problem").*?</(?:p|div)>', browser.get("/quit").words)
-    for path in ("/", "/open", "/columns", "/columns/0", "/promise", "/candidates", "/candidates/1", "/release",
-                 "/check", "/recipe", "/history", "/events-", "/release/report/public", "/release/report/internal"):  # fmt: skip
+    for path in (
+        "/",
+        "/open",
+        "/columns",
+        "/columns/0",
+        "/promise",
+        "/candidates",
+        "/candidates/1",
+        "/release",
+        "/check",
+        "/recipe",
+        "/history",
+        "/nowhere",
+        "/release/report/public",
+        "/check/report/internal",
+    ):
         browser.get(path)
     return errors
 
