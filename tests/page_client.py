@@ -129,9 +129,9 @@ def words_of(page):
 
 
 @contextmanager
-def serving(root, *options, seconds=60, env=None, **more):
+def serving(root, *options, seconds=60, env=None, command=None, **more):
     """A server of its own, as somebody starts it; its link, and the process."""
-    command = [sys.executable, "-m", "coterie", "ui", "--no-browser", "--root", str(root), *options]
+    command = command or [sys.executable, "-m", "coterie", "ui", "--no-browser", "--root", str(root), *options]
     here = str(Path(coterie.__file__).parents[1])  # the same code as here, wherever it is started
     given = {**os.environ, "PYTHONPATH": here, **(env or {})}
     process = subprocess.Popen(

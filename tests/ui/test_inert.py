@@ -88,7 +88,7 @@ def known():
     places = [*templates(), *(ROOT / "src" / "coterie" / "report").glob("*.py"), UI / "guard.py"]
     text = "\n".join(path.read_text(encoding="utf-8") for path in places)
     tags = {tag.lower() for tag in re.findall(r"<([A-Za-z][A-Za-z0-9]*)", text)}
-    names = {name.lower() for name in re.findall(r"[\s'\"}]([A-Za-z][A-Za-z-]*)=[\"']", text)}
+    names = {name.lower() for name in re.findall(r"[\s'\"}]([A-Za-z][A-Za-z0-9-]*)=[\"']", text)}
     markdown = {"em", "strong", "blockquote", "hr", "h4", "img"}
     bare = {"disabled", "hidden", "checked", "selected", "reversed", "sandbox", "open", "defer"}
     return (tags | markdown) - {"style"}, (names | bare | {"src", "alt", "href", "id"}) - {"style"}
@@ -105,8 +105,9 @@ def assert_inert(answer, about):
         return
     assert not re.search(r"[\x00-\x08\x0b-\x1f\x7f\u202a-\u202e\u2066-\u2069]", answer.text), about
     seen = Seen(answer.text)
-    assert set(seen.tags) <= TAGS, about
-    assert seen.scripts == [], about
+    report = "/report/" in about  # which has a style of its own, and no script
+    assert set(seen.tags) <= (TAGS | {"style"} if report else TAGS), about
+    assert len(seen.scripts) == (1 if report and answer.status_code == 200 else 0), about
     for tag, name, value in seen.attributes:
         assert name in NAMES, (about, tag, name)
         assert not name.startswith("on"), (about, tag, name)
@@ -194,18 +195,34 @@ def test_pages_without_a_file_are_inert(root):
         all_answers(visitor)
 
 
+def decided(visitor):
+    """The file with names that are markup, every column confirmed."""
+    visitor.send("/open", {"path": f"{FOLDER}/{FILE}"})
+    assert set(visitor.session.opened.names) == set(COLUMNS)
+    kinds = ["numeric", "numeric", "numeric", "nominal", "numeric", "numeric", "nominal"]
+    numbers = visitor.session.opened.numbers
+    for j, name in enumerate(COLUMNS):
+        role = "confidential" if j == 6 else "quasi"
+        visitor.send(f"/columns/{numbers[name]}", {"role": role, "kind": kinds[j]})
+    visitor.send("/columns", {"action": "confirm-all"})
+
+
+@pytest.mark.campaign
+@pytest.mark.parametrize("ready", [False, True])
+def test_forms_with_markup_about_a_file_with_markup(root, ready):
+    with Visitor(root) as visitor:
+        visitor.send("/open", {"path": f"{FOLDER}/{FILE}"})
+        if ready:
+            decided(visitor)
+            visitor.send("/promise", {"k": "3", "seed": "1"})
+            visitor.send("/candidates", {"k": "3, 4", "method": ["mdav"]})
+        all_answers(visitor)
+
+
 @pytest.mark.slow
 def test_a_file_whose_names_are_markup_goes_all_the_way_and_runs_nothing(root):
     with Visitor(root) as visitor:
-        visitor.send("/open", {"path": f"{FOLDER}/{FILE}"})
-        assert set(visitor.session.opened.names) == set(COLUMNS)
-        all_answers(visitor)  # while nothing is decided
-        kinds = ["numeric", "numeric", "numeric", "nominal", "numeric", "numeric", "nominal"]
-        numbers = visitor.session.opened.numbers
-        for j, name in enumerate(COLUMNS):
-            role = "confidential" if j == 6 else "quasi"
-            visitor.send(f"/columns/{numbers[name]}", {"role": role, "kind": kinds[j]})
-        visitor.send("/columns", {"action": "confirm-all"})
+        decided(visitor)
         assert_inert(visitor.post("/columns/preview"), "preview")
         assert "alert(8)" in visitor.post("/columns/preview").text  # it is shown
         visitor.send("/promise", {"k": "3", "seed": "1"})
@@ -228,7 +245,6 @@ def test_a_file_whose_names_are_markup_goes_all_the_way_and_runs_nothing(root):
         visitor.send("/promise/scenarios", {"name": '"><b>', "k": SCRIPT, "quasi": ["2"]})
         for path in ("/promise", "/history", "/recipe", "/release", "/candidates"):
             assert_inert(visitor.get(path), path)
-        all_answers(visitor)
 
 
 def test_columns_with_signs_that_no_text_file_has(root):
@@ -376,8 +392,8 @@ def test_static_files_ask_for_nothing_from_elsewhere():
     for path in (UI / "static").iterdir():
         text = path.read_text(encoding="utf-8")
         assert not re.search(r"https?://(?!www\.w3\.org/2000/svg)", text), path.name
-        for word in ("innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", "new Function", "@import",
-                     "localStorage", "sessionStorage", "indexedDB", "document.cookie"):  # fmt: skip
+        for word in ("innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", "new Function",
+                     "@import", "localStorage", "sessionStorage", "indexedDB", "document.cookie"):  # fmt: skip
             assert word not in text, (path.name, word)
 
 
@@ -388,6 +404,8 @@ HOSTILE_REPORT = """<!doctype html><html><head><meta charset="utf-8">
 <script>fetch("/quit", {method: "POST"})</script><script src="/static/page.js"></script></head>
 <body onload="alert(1)"><form method="post" action="/quit"><button>x</button></form>
 <img src="http://evil.example/x.png"><iframe src="/columns"></iframe><p style="color:blue">x</p></body></html>"""
+
+MANY = "".join(f"<style>a{i}</style>" for i in range(50))
 
 
 @pytest.fixture(scope="module")
@@ -413,7 +431,7 @@ def test_a_hostile_report_has_no_rights(checked, where):
     assert own.status_code == 200
     assert len(re.findall(r"'sha256-[^']+'", own.headers["content-security-policy"])) == 1
     try:
-        for text in (HOSTILE_REPORT, HOSTILE_REPORT.replace("<style>", "<style>a</style>" * 50 + "<style>")):
+        for text in (HOSTILE_REPORT, HOSTILE_REPORT.replace("<style>", f"{MANY}<style>")):
             place.write_text(text, encoding="utf-8")
             answer = visitor.get(f"/{where}/report/public")
             assert answer.status_code == 200
@@ -424,7 +442,7 @@ def test_a_hostile_report_has_no_rights(checked, where):
             assert rules["sandbox"] == ""  # without any exception
             assert rules["default-src"] == "'none'"
             assert "script-src" not in rules
-            assert re.fullmatch(r"'sha256-[A-Za-z0-9+/=]+'|'none'", rules["style-src"])
+            assert re.fullmatch(r"'sha256-[A-Za-z0-9+/=]{44}'|'none'", rules["style-src"])
             assert rules["form-action"] == rules["base-uri"] == "'none'"
             assert rules["frame-ancestors"] == "'self'"
     finally:

@@ -284,15 +284,16 @@ def main(connection: Connection, alive: Connection, temporary: str, beside: tupl
     _ignore_signals()
     _say_nothing()
     os.environ["TMPDIR"] = tempfile.tempdir = temporary  # where the server clears up after this process
-    threading.Thread(target=_end_with, args=(alive, (temporary, *beside)), daemon=True).start()
+    watch = threading.Thread(target=_end_with, args=(alive, (temporary, *beside)), daemon=True)
+    watch.start()
     work, listener = Work(), _Listener(connection)
     _load()
     while True:
         try:
             name, given = connection.recv()
+            listener.send(_answer(work, listener, name, given))
         except (EOFError, OSError):
-            return
-        listener.send(_answer(work, listener, name, given))
+            watch.join()  # the server is gone; this process ends when it has cleared up
 
 
 def _answer(work: Work, listener: _Listener, name: str, given: tuple[Any, ...]) -> tuple[str, Any]:
@@ -333,7 +334,8 @@ def _end_with(alive: Connection, folders: tuple[str, ...]) -> None:
         alive.recv()
     from ..release.place import abandon
 
-    abandon()
-    for folder in folders:
-        shutil.rmtree(folder, ignore_errors=True)
+    for _ in range(3):  # while it clears up, work may still go on and write
+        abandon()
+        for folder in folders:
+            shutil.rmtree(folder, ignore_errors=True)
     os._exit(1)
