@@ -30,8 +30,8 @@ class Form:
 
     @property
     def pairs(self) -> tuple[tuple[str, str], ...]:
-        """All fields, in their order."""
-        return tuple(self._fields)
+        """All fields, those of a name together."""
+        return tuple((name, value) for name, values in self._fields.items() for value in values)
 
     def __contains__(self, name: str) -> bool:
         return name in self._fields
