@@ -172,3 +172,12 @@ def test_while_scenarios_are_added_columns_are_not_called_wrong(visitor, tmp_pat
     visitor.send("/promise/scenarios", {"old": "", "name": "employer", "k": "5", "quasi": quasi[1:]})
     assert "In no scenario yet:" not in words_of(visitor.get("/promise").text)
     assert visitor.session.ready
+
+
+def test_a_step_is_named_by_what_it_changes(visitor, tmp_path):
+    people(tmp_path)
+    visitor.send("/open", {"path": "people.csv"})
+    visitor.send("/columns", {"set": "2", "role-2": "quasi", "kind-2": "ordinal"})
+    assert visitor.session.history.undone == "kind of town: ordered categories"
+    visitor.send("/columns", {"set": "2", "role-2": "other", "kind-2": "ordinal"})
+    assert visitor.session.history.undone == "role of town: other"

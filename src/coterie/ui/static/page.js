@@ -2,6 +2,7 @@
 "use strict";
 (() => {
   let dirty = false; // somebody is typing: the page must not be drawn anew under their hands
+  let unsent = false; // settings were typed and not set: whoever leaves now would think that they hold
   let busy = false;
   let lost = 0;
 
@@ -13,7 +14,7 @@
     document.documentElement.classList.add("js");
     for (const button of document.querySelectorAll("button.copy, button.preset, input.all")) button.hidden = false;
     for (const word of document.querySelectorAll(".plain-k")) word.hidden = true;
-    dirty = false;
+    dirty = unsent = false;
   }
 
   function draw(text, url, same, ticks, here) {
@@ -120,6 +121,7 @@
 
   document.addEventListener("input", (event) => {
     if (!(event.target.dataset && "set" in event.target.dataset)) dirty = true;
+    if (event.target.closest("#promise, .fields, textarea.code")) unsent = true;
   });
 
   document.addEventListener("click", (event) => {
@@ -138,7 +140,7 @@
       const k = document.getElementById("k");
       k.value = preset.dataset.k;
       k.focus();
-      dirty = true;
+      dirty = unsent = true;
       return;
     }
     const point = event.target.closest("svg.map a");
@@ -147,6 +149,10 @@
       const number = point.getAttribute("href").split("/").pop();
       load("/candidates/choose", new URLSearchParams({ number }));
     }
+  });
+
+  window.addEventListener("beforeunload", (event) => {
+    if (unsent) event.preventDefault();
   });
 
   window.addEventListener("popstate", () => load(location.href));
