@@ -188,3 +188,15 @@ def test_what_is_not_right_further_down_is_told_at_the_head_of_the_promise(visit
     assert "Not right yet, further down: Whose records they are." in words_of(visitor.get("/promise").text)
     visitor.send("/promise", {"k": "3", "missing-policy": "group", "unit": "none"})
     assert "Not right yet" not in words_of(visitor.get("/promise").text)
+
+
+def test_a_stage_whose_announced_work_is_done_is_not_said_to_end_in_a_second():
+    from coterie.ui.jobs import Job
+
+    job = Job(1, "Trying 3 candidates", "/candidates", done=50, total=100)
+    job.stage_began -= 30
+    assert job.percent == 50
+    assert 25 < job.left < 35
+    job.done = 100
+    assert job.percent is None
+    assert job.left is None
