@@ -150,3 +150,31 @@ def test_while_scenarios_are_added_columns_are_not_called_wrong(visitor, tmp_pat
     visitor.send("/promise/scenarios", {"old": "", "name": "employer", "k": "5", "quasi": quasi[1:]})
     assert "In no scenario yet:" not in words_of(visitor.get("/promise").text)
     assert visitor.session.ready
+
+
+def test_a_step_is_named_by_what_it_changes(visitor, tmp_path):
+    people(tmp_path)
+    visitor.send("/open", {"path": "people.csv"})
+    visitor.send("/columns", {"set": "2", "role-2": "quasi", "kind-2": "ordinal"})
+    assert visitor.session.history.undone == "kind of town: ordered categories"
+    visitor.send("/columns", {"set": "2", "role-2": "other", "kind-2": "ordinal"})
+    assert visitor.session.history.undone == "role of town: other"
+
+
+def test_what_is_not_right_further_down_is_told_at_the_head_of_the_promise(visitor, tmp_path):
+    confirmed(visitor, tmp_path, copies=3)
+    assert "Not right yet, further down: Whose records they are." in words_of(visitor.get("/promise").text)
+    visitor.send("/promise", {"k": "3", "missing-policy": "group", "unit": "none"})
+    assert "Not right yet" not in words_of(visitor.get("/promise").text)
+
+
+def test_a_stage_whose_announced_work_is_done_is_not_said_to_end_in_a_second():
+    from coterie.ui.jobs import Job
+
+    job = Job(1, "Trying 3 candidates", "/candidates", done=50, total=100)
+    job.stage_began -= 30
+    assert job.percent == 50
+    assert 25 < job.left < 35
+    job.done = 100
+    assert job.percent is None
+    assert job.left is None

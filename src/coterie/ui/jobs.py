@@ -46,8 +46,8 @@ class Job:
 
     @property
     def percent(self) -> int | None:
-        """How much of the stage is done, where that is known."""
-        return min(100, 100 * self.done // self.total) if self.total > 0 else None
+        """How much of the stage is done, where that is known; more may follow what was announced."""
+        return 100 * self.done // self.total if 0 <= self.done < self.total else None
 
     @property
     def seconds(self) -> float:
@@ -59,7 +59,7 @@ class Job:
         """About how many seconds the stage still takes, by how fast it went so far."""
         share = self.done / self.total if self.total else 0.0
         passed = time.monotonic() - self.stage_began
-        return passed * (1 - share) / share if share >= _FIRST and passed > 1 else None
+        return passed * (1 - share) / share if _FIRST <= share < 1 and passed > 1 else None
 
 
 class Worker:

@@ -185,7 +185,10 @@ def _set(session: Session, names: list[str], role: str | None, kind: str) -> Non
             rules[name] = session.opened.columns[name].rule_for(wanted, said).rule
     done = {name for name in names if edits.decided([rules[name]])}
     document = _with_unit(session, edits.with_columns(session.document, rules))
-    what = f"role of {_few(names)}: {ROLE_WORDS[role][0].lower()}" if role in ROLE_WORDS else f"kind of {_few(names)}"
+    if role in ROLE_WORDS and any(columns[name].get("role") != role for name in names):
+        what = f"role of {_few(names)}: {ROLE_WORDS[role][0].lower()}"
+    else:
+        what = f"kind of {_few(names)}{f': {KIND_WORDS[kind]}' if kind in KIND_WORDS else ''}"
     session.edit(what, document, session.step.confirmed | done)
     left = len(names) - len(done)
     if left:

@@ -66,6 +66,7 @@ def show(asked: Asked) -> Response:
         others=_elsewhere(session),
         wrong=len(session.mistakes) - len(_elsewhere(session)),
         in_none=_in_none(session),
+        wrong=_wrong(session),
         assessment=_assessed(session),
     )
 
@@ -113,6 +114,14 @@ def _in_none(session: Session) -> list[str]:
     """The quasi-identifiers that no scenario names yet: no fault of theirs, while scenarios are being added."""
     said = [m for m in session.mistakes if m.path[:1] == ("columns",) and m.got == "in none"]
     return [m.path[1] for m in said] if session.document.get("scenarios") else []
+
+
+def _wrong(session: Session) -> list[str]:
+    """Which fields of this page are not right yet: they may be far below."""
+    from ..render import mistake_words
+
+    elsewhere = _elsewhere(session)
+    return list(dict.fromkeys(m["place"] for m in map(mistake_words, session.mistakes) if m not in elsewhere))
 
 
 def _elsewhere(session: Session) -> list[dict[str, str]]:
