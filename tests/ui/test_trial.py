@@ -163,7 +163,7 @@ def test_a_step_is_named_by_what_it_changes(visitor, tmp_path):
 
 def test_what_is_not_right_further_down_is_told_at_the_head_of_the_promise(visitor, tmp_path):
     confirmed(visitor, tmp_path, copies=3)
-    assert "Not right yet, further down: Whose records they are." in words_of(visitor.get("/promise").text)
+    assert "Not right yet, further down: Whose records they are" in words_of(visitor.get("/promise").text)
     visitor.send("/promise", {"k": "3", "missing-policy": "group", "unit": "none"})
     assert "Not right yet" not in words_of(visitor.get("/promise").text)
 

@@ -64,7 +64,6 @@ def show(asked: Asked) -> Response:
         scenarios=_scenarios(session),
         mistakes=lambda *path: mistakes_at(session, *path),
         others=_elsewhere(session),
-        wrong=len(session.mistakes) - len(_elsewhere(session)),
         in_none=_in_none(session),
         wrong=_wrong(session),
         assessment=_assessed(session),
