@@ -178,3 +178,13 @@ def test_a_stage_whose_announced_work_is_done_is_not_said_to_end_in_a_second():
     job.done = 100
     assert job.percent is None
     assert job.left is None
+
+
+def test_what_was_claimed_of_a_file_stays_and_is_part_of_the_command(visitor, tmp_path):
+    people(tmp_path, gaps=0)
+    visitor.send("/check", {"path": "people.csv", "k": "3", "quasi": "town\njob"})
+    page = visitor.get("/check").text
+    assert "coterie verify people.csv -k 3 --quasi town,job" in words_of(page)
+    assert "town\njob</textarea>" in page
+    people(tmp_path, "others.csv")
+    assert visitor.post("/check", {"path": "others.csv", "k": "3"}).status_code == 422

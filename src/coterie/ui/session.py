@@ -9,7 +9,7 @@ from __future__ import annotations
 import secrets
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -42,6 +42,7 @@ class Checked:
     path: Path
     verdict: Any = None
     replayed: Any = None
+    claimed: Mapping[str, str] = field(default_factory=dict)  # what was typed about a file, to be seen and changed
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,8 @@ from ..render import page, to
 from ..session import Checked, Session
 from .releasing import REPORTS, framed_report
 
+_CLAIMS = ("k", "quasi", "strata", "confidential", "unit", "recipe")
+
 
 def show(asked: Asked) -> Response:
     """What to check; and what came of it."""
@@ -25,13 +28,12 @@ def show(asked: Asked) -> Response:
         typed = session.locations.below(checked.path)
     elif not typed and session.released is not None:
         typed = session.locations.below(session.released[0])
+    claimed = {} if checked is None or asked.form.text("path") else checked.claimed
     return page(
         asked,
         "check.html.j2",
         typed=typed,
-        form={
-            name: asked.form.text(name) for name in ("k", "quasi", "strata", "confidential", "unit", "recipe", "input")
-        },
+        form={name: asked.form.text(name) or claimed.get(name, "") for name in (*_CLAIMS, "input")},
         input=asked.form.text("input")
         or ("" if session.opened is None else session.locations.below(session.opening.path)),
         done=None if checked is None else _done(session, checked),
@@ -50,8 +52,18 @@ def _done(session: Session, checked: Checked) -> dict[str, Any]:
         "replayed": checked.replayed,
         "replayed_words": "" if checked.replayed is None else str(checked.replayed),
         "reports": [which for which, name in REPORTS.items() if bundle and (path / name).is_file()],
-        "command": in_shell("coterie verify", session.locations.below(path)),
+        "command": " ".join([in_shell("coterie verify", session.locations.below(path)), *_options(checked.claimed)]),
     }
+
+
+def _options(claimed: Mapping[str, str]) -> list[str]:
+    """What was claimed of a file, as the command line takes it."""
+    options = []
+    for name, text in claimed.items():
+        if text:
+            listed = ",".join(line.strip() for line in text.split("\n") if line.strip())
+            options.append(in_shell("-k" if name == "k" else f"--{name}", listed))
+    return options
 
 
 def _check(check: Any) -> dict[str, Any]:
@@ -80,11 +92,14 @@ def verify(asked: Asked) -> Response:
     if path.is_dir():
         path = session.locations.bundle(form.text("path"))
     claims = _claims(session, form, path)
+    claimed = {} if path.is_dir() else {name: form.text(name) for name in _CLAIMS}
+    if claimed.get("recipe"):
+        claimed = {"recipe": claimed["recipe"]}
 
     def finish(verdict: Any) -> None:
         before = session.checked
         replayed = before.replayed if before is not None and before.path == path else None
-        session.checked = Checked(path, verdict, replayed)
+        session.checked = Checked(path, verdict, replayed, claimed)
 
     session.jobs.start(f"Checking {path.name}", "/check", finish, ("verify", path, claims))
     return to("/check#verdict")
