@@ -17,7 +17,7 @@ from typing import Any
 HERE = Path(__file__).parent / "pictures"
 EXAMPLES = Path(__file__).parents[1] / "examples"
 HIGHEST = 2_600  # pixels
-COLOURS = 48
+COLOURS = 160
 WIDTHS = {"": (1280, 900), "-390": (390, 844)}
 
 
@@ -52,7 +52,7 @@ class Camera:
         """Pictures of the page as it is."""
         for suffix, (width, height) in WIDTHS.items():
             self.page.set_viewport_size({"width": width, "height": height})
-            self.page.wait_for_timeout(300)
+            self.page.wait_for_timeout(600)
             self.page.screenshot(path=HERE / f"ui-{name}{suffix}.png", full_page=True)
             _reduce(HERE / f"ui-{name}{suffix}.png")
         self.page.set_viewport_size({"width": 1280, "height": 900})
@@ -105,9 +105,16 @@ def main() -> None:
     from playwright.sync_api import sync_playwright
 
     chromium = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-    with tempfile.TemporaryDirectory() as folder, _served(Path(folder)) as link, sync_playwright() as playwright:
+    with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
+        root = Path(folder) / "hospital"
+        root.mkdir()
         for name in ("patients.csv", "companies.csv"):
-            shutil.copy(EXAMPLES / name, folder)
+            shutil.copy(EXAMPLES / name, root)
+        _pictures(playwright, chromium, root)
+
+
+def _pictures(playwright: Any, chromium: str | None, root: Path) -> None:
+    with _served(root) as link:
         browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
         journey(Camera(browser.new_page()), link)
         browser.close()
