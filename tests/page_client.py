@@ -113,6 +113,11 @@ class Visitor:
         assert self.session.jobs.wait(seconds)
         return self.session.jobs.last
 
+    def begin_anew(self):
+        """As if the page had been stopped and started: nothing is remembered but what lies beside the file."""
+        self.session.opened = self.session.history = None
+        self.session._left.clear()
+
     def close(self):
         self.session.close()
 

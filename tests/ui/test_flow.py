@@ -111,7 +111,7 @@ def test_the_history_is_kept_beside_the_file_only_if_asked_for(visitor, root):
     ready(visitor)
     assert sorted(root.iterdir()) == before
     visitor.send("/history/keep", {"keep": "yes"})
-    kept = root / "patients.csv.coterie.json"
+    kept = root / "patients.csv.coterie-history.json"
     assert kept.stat().st_mode & 0o077 == 0
     document = visitor.session.document
     with Visitor(root) as later:  # after a crash, say
@@ -138,7 +138,7 @@ def test_a_kept_history_of_another_content_is_not_taken_over(visitor, root):
     "text", ["", "[]", "{}", '{"coterie-history": 1}', '{"coterie-history": 1, "steps": [], "at": 0}', "\0"]
 )
 def test_a_damaged_history_is_told_and_not_followed(visitor, root, text):
-    (root / "patients.csv.coterie.json").write_text(text, encoding="utf-8")
+    (root / "patients.csv.coterie-history.json").write_text(text, encoding="utf-8")
     visitor.post("/open", {"path": "patients.csv"})
     job = visitor.wait()
     assert job.state == "failed"

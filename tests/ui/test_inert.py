@@ -313,12 +313,13 @@ def hostile_histories():
 def test_a_hostile_history_is_refused_or_inert(tmp_path):
     rows = "".join(f"{20 + i % 7},{i % 3}\n" for i in range(40))
     (tmp_path / "few.csv").write_text("age,code\n" + rows, encoding="utf-8")
-    place = tmp_path / "few.csv.coterie.json"
+    place = tmp_path / "few.csv.coterie-history.json"
     with Visitor(tmp_path) as visitor:
         visitor.send("/open", {"path": "few.csv"})
         visitor.send("/columns", {"set": "0", "role-0": "quasi", "kind-0": "integer"})
         for good, change in hostile_histories():
             kept(visitor, place, change)
+            visitor.begin_anew()
             visitor.post("/open", {"path": "few.csv"})
             job = visitor.wait()
             assert job.state == ("done" if good else "failed"), change
@@ -327,6 +328,7 @@ def test_a_hostile_history_is_refused_or_inert(tmp_path):
                 assert answer.status_code in (200, 303), (path, job.words)
                 assert_inert(answer, path)
             place.unlink()
+            visitor.begin_anew()
             visitor.send("/open", {"path": "few.csv"})
             visitor.send("/columns", {"set": "0", "role-0": "quasi", "kind-0": "integer"})
 
@@ -334,14 +336,16 @@ def test_a_hostile_history_is_refused_or_inert(tmp_path):
 def test_a_history_of_somebody_else_is_not_followed(tmp_path):
     """It says which columns were confirmed; whoever may write into the folder could say that all are harmless."""
     (tmp_path / "few.csv").write_text("age,code\n" + "".join(f"{i % 7},{i % 3}\n" for i in range(40)), encoding="utf-8")
-    place = tmp_path / "few.csv.coterie.json"
+    place = tmp_path / "few.csv.coterie-history.json"
     with Visitor(tmp_path) as visitor:
         visitor.send("/open", {"path": "few.csv"})
         visitor.send("/columns", {"action": "role", "role": "other", "pick": ["0", "1"]})
         visitor.send("/history/keep", {"keep": "yes"})
+        visitor.begin_anew()
         visitor.send("/open", {"path": "few.csv"})
         assert not visitor.session.unconfirmed
         place.chmod(0o666)  # as anybody could have written it
+        visitor.begin_anew()
         visitor.send("/open", {"path": "few.csv"})
         assert visitor.session.unconfirmed
 

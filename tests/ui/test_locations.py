@@ -259,7 +259,7 @@ def test_a_bundle_holds_plain_files(visitor, root, kind, name):
 def test_a_history_that_is_no_file_is_not_followed(root, tmp_path):
     """Pipes and links beside a file are left alone, and so is what another person wrote."""
     shutil.copy(root / "patients.csv", tmp_path)
-    beside = tmp_path / "patients.csv.coterie.json"
+    beside = tmp_path / "patients.csv.coterie-history.json"
     for make in (lambda: os.mkfifo(beside), lambda: os.symlink(root / "patients.csv", beside), beside.mkdir):
         make()
         with Visitor(tmp_path) as visitor:

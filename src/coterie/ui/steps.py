@@ -13,7 +13,7 @@ from typing import Any
 from ..errors import CoterieError
 from ..formats.atomic import atomically
 
-_SUFFIX = ".coterie.json"
+_SUFFIX = ".coterie-history.json"
 _VERSION = 1
 _MOST_BYTES = 64 << 20
 _SECTIONS = ("file", "guard", "method", "missing", "strata", "unit", "weights")  # of a recipe

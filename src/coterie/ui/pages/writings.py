@@ -51,7 +51,7 @@ def history(asked: Asked) -> Response:
     found = session.history
     steps = [{"number": i, "name": step.name, "now": i == found.at, "undone": i > found.at}
              for i, step in enumerate(found.steps)]  # fmt: skip
-    return page(asked, "history.html.j2", list=steps[::-1], place=f"{session.opening.path.name}.coterie.json")
+    return page(asked, "history.html.j2", list=steps[::-1], place=f"{session.opening.path.name}.coterie-history.json")
 
 
 def go(asked: Asked) -> Response:
