@@ -330,7 +330,7 @@ def test_a_survey_does_not_depend_on_pieces_or_their_order(data):
     merged = Survey(how, 1)
     for survey in data.draw(st.permutations(surveys)):
         merged.merge(survey)
-    plan = make_plan(how, merged, whole.scan)
+    plan = make_plan(how, merged, whole.gather)
     assert plan.whole.scales == expected.whole.scales
     assert plan.whole.steps == expected.whole.steps
     assert plan.whole.digits == expected.whole.digits

@@ -26,6 +26,7 @@ from coterie.protection.scales import Scale
 from coterie.protection.strata import merge_small_strata, sparse_sums
 from coterie.protection.unit_counts import UnitSets
 from coterie.tables.columns import Column
+from coterie.tables.gathering import gathered
 from exact_scales import decimals_of, scale_of
 
 NAN = float("nan")
@@ -362,8 +363,8 @@ def blanked(missing, X, k, pieces=3):
     rows = [part for part in np.array_split(np.arange(n), pieces) if len(part)]
     rng = np.random.default_rng(n)
 
-    def look():
-        return (Given(X, rows[i]) for i in rng.permutation(len(rows)))  # in any order
+    def look(_, into):
+        return gathered((Given(X, rows[i]) for i in rng.permutation(len(rows))), into)  # in any order
 
     def places(records):
         own = [(0, gaps[i]) for i in records.numbers]
@@ -371,7 +372,12 @@ def blanked(missing, X, k, pieces=3):
         return np.array([kinds.index(place) for place in own]), kinds
 
     found = blank(
-        Component("all", names, k), Counter((0, g) for g in gaps), look, dict.fromkeys(names, Scale(0.0, 1.0)), places
+        Component("all", names, k),
+        Counter((0, g) for g in gaps),
+        look,
+        names,
+        dict.fromkeys(names, Scale(0.0, 1.0)),
+        places,
     )
     final = [found.moved[i][1][1] if i in found.moved else found.into[0, g][1] for i, g in enumerate(gaps)]
     return np.array([[g >> (p - 1 - j) & 1 for j in range(p)] for g in final], bool)

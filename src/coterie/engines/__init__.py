@@ -19,6 +19,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from ..tables.gathering import C
 from ..tables.records import Reading, Records
 
 Ints = NDArray[np.int64]
@@ -53,6 +54,9 @@ class Engine(Protocol):
     names: tuple[str, ...]
     records: int
     reading: Reading
+
+    def gather(self, columns: Sequence[str], into: C, /) -> C:
+        """Show these columns of all records to a collector, and give it back."""
 
     def scan(self, columns: Sequence[str]) -> Iterator[Records]:
         """These columns of all records, in their order, piece by piece."""

@@ -18,6 +18,7 @@ from ..errors import NOT_OF_THE_DATA, CoterieError
 from ..formats import Format, streams
 from ..formats.base import content_hash
 from ..formats.packed import is_packed
+from ..tables.gathering import C, gathered
 from ..tables.records import Reading, Records
 from . import Chunk, Router
 
@@ -81,6 +82,10 @@ class DuckDBEngine:
         """Refuse a file that was written to, or replaced, since it was opened."""
         if content_hash(self._path) != self._sha256:
             raise CoterieError("The input must not change while it is read.", f"'{self._path.name}', which did")
+
+    def gather(self, columns: Sequence[str], into: C, /) -> C:
+        """Show these columns of all records to a collector."""
+        return gathered(self.scan(columns), into)
 
     def scan(self, columns: Sequence[str]) -> Iterator[Records]:
         """These columns of all records, some at a time."""

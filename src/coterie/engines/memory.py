@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..tables.gathering import C, gathered
 from ..tables.kinds import Typed
 from ..tables.records import Reading, Records
 from . import Chunk, Router
@@ -65,6 +66,10 @@ class MemoryEngine:
     @reading.setter
     def reading(self, reading: Reading) -> None:
         self._all.reading = reading  # all records know all categories already
+
+    def gather(self, columns: Sequence[str], into: C, /) -> C:
+        """Show these columns of all records to a collector."""
+        return gathered(self.scan(columns), into)
 
     def scan(self, columns: Sequence[str]) -> Iterator[Records]:
         """All records at once."""

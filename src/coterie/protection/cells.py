@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from numpy.typing import NDArray
 
 from ..errors import PromiseError
 from ..recipe import Recipe
+from ..tables.gathering import Gather
 from ..tables.records import Records
 from .centroids import KeySums
 from .components import Component
@@ -29,7 +31,6 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Place = tuple[int, int]  # a stratum, and gaps
 _SMALL_STRATA = '[strata] small = "merge" or "suppress" (--strata COLUMNS:merge).'
-Scan = Callable[[Sequence[str]], Iterable[Records]]  # some columns of all records, piece by piece
 
 
 @dataclass(frozen=True)
@@ -236,7 +237,7 @@ def gaps_in(component: Component, recipe: Recipe) -> Callable[[int], int]:
 
 
 def cells_of(
-    component: Component, divided: Divided, heads: Heads, recipe: Recipe, scan: Scan, scales: Mapping[str, Scale]
+    component: Component, divided: Divided, heads: Heads, recipe: Recipe, gather: Gather, scales: Mapping[str, Scale]
 ) -> Cells:
     """The cells of a component; where patterns have too few records, refused or merged as the recipe says."""
     bits = gaps_in(component, recipe)
@@ -253,9 +254,10 @@ def cells_of(
             blanked = blank(
                 component,
                 sizes,
-                lambda: scan(recipe.quasi),
+                gather,
+                recipe.quasi,
                 scales,
-                lambda records: _cells_now(records, recipe, divided, bits),
+                partial(_cells_now, recipe=recipe, divided=divided, bits=bits),
                 _units_of_cells(divided, heads, cell),
             )
         else:

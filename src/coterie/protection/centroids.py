@@ -73,9 +73,14 @@ class KeySums:
         for pair, count in zip(pairs.tolist(), counts.tolist(), strict=True):
             self.sums[keys[pair // m], column.name, pair % m] += count
 
-    def merge(self, other: KeySums) -> None:
+    @property
+    def found(self) -> Counter[tuple[Key, str, int]]:
+        """The sums."""
+        return self.sums
+
+    def merge(self, found: Counter[tuple[Key, str, int]]) -> None:
         """Take in the sums over other records."""
-        self.sums.update(other.sums)
+        self.sums.update(found)
 
     def of_strata(self, keys: Counter[Key], number: Mapping[tuple[Any, ...], int]) -> SparseSums:
         """The sums of strata over the records that are left, as columns of the matrix."""

@@ -7,7 +7,7 @@ records that are lent, those nearest to the pattern that needs them, are found h
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..tables.columns import Column, joined_columns
+from ..tables.gathering import Gather
 from ..tables.records import Records
 from .centroids import Centroid
 from .components import Component
@@ -24,7 +25,7 @@ from .scales import Scale
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 Place = tuple[int, int]  # a stratum, and gaps
-Scan = Callable[[], Iterable[Records]]  # all quasi-identifiers of all records, piece by piece
+Candidate = tuple[float, int, Place]  # distance, number of a record, where it is
 Places = Callable[[Records], tuple[Ints, list[Place | None]]]
 
 
@@ -51,19 +52,21 @@ class _Choice:
     lenders: list[Place]
     most: int
     centroid: Centroid | None = None
-    candidates: list[tuple[float, int, Place]] = field(default_factory=list)  # distance, number, place
+    candidates: list[Candidate] = field(default_factory=list)
 
 
 def blank(
     component: Component,
     sizes: Counter[Place],
-    scan: Scan,
+    gather: Gather,
+    columns: Sequence[str],
     scales: Mapping[str, Scale],
     places: Places,
     units: Mapping[Place, set[int]] | None = None,
 ) -> Blanked:
     """Join patterns with fewer than k records of their stratum with others, and say where all records end.
 
+    `columns` are those that `places` looks at, beside the component's.
     With `units`, those with fewer than k units: whole patterns are joined then, and none lends records to another.
     """
     by_stratum: dict[int, list[int]] = {}
@@ -75,9 +78,8 @@ def blank(
         plans[s] = _Plan(s, patterns, np.array([sizes[s, g] for g in patterns]), component, own)
     choices = [choice for plan in plans.values() for choice in plan.choices.values()]
     if choices:
-        look = _Look(component, scales, places, choices)
-        look.at_small(scan())
-        look.at_lenders(scan())
+        gather(columns, _SmallRows(component.quasi, places, choices)).set_centroids(scales)
+        gather(columns, _Offers(component.quasi, places, choices))
     out = Blanked({}, {})
     for plan in plans.values():
         plan.carry_out(out)
@@ -154,35 +156,57 @@ def _move(has: dict[int, _Pattern], move: Move, chosen: list[int]) -> None:
     union.borrowed += small.borrowed + given.borrowed
 
 
-class _Look:
-    """The two looks at the table: at the records of small patterns, and at those that could be lent to them."""
+class _SmallRows:
+    """The first look: at the records that each choice is for."""
 
-    def __init__(
-        self, component: Component, scales: Mapping[str, Scale], places: Places, choices: list[_Choice]
-    ) -> None:
-        self._names, self._scales, self._places, self._choices = component.quasi, scales, places, choices
+    def __init__(self, names: Sequence[str], places: Places, choices: list[_Choice]) -> None:
+        self._names, self._places, self._choices = names, places, choices
+        self.found: dict[Place, list[tuple[Ints, list[Column]]]] = {p: [] for choice in choices for p in choice.small}
 
-    def at_small(self, pieces: Iterable[Records]) -> None:
-        """The mean of the records that each choice is for."""
-        rows: dict[Place, list[tuple[Ints, list[Column]]]] = {p: [] for choice in self._choices for p in choice.small}
-        for records in pieces:
-            for place, at in self._rows(records, set(rows)):
-                rows[place].append((records.numbers[at], [records.column(name).at(at) for name in self._names]))
+    def add(self, records: Records) -> None:
+        """Take in some records."""
+        for place, at in _rows(records, self._places, set(self.found)):
+            columns = [records.column(name).at(at) for name in self._names]
+            self.found[place].append((records.numbers[at], columns))
+
+    def merge(self, found: dict[Place, list[tuple[Ints, list[Column]]]]) -> None:
+        """Take in what was found among other records."""
+        for place, rows in found.items():
+            self.found[place] += rows
+
+    def set_centroids(self, scales: Mapping[str, Scale]) -> None:
+        """Give each choice the mean of the records that it is for."""
         for choice in self._choices:
-            parts = [part for place in choice.small for part in rows[place]]
+            parts = [part for place in choice.small for part in self.found[place]]
             order = np.argsort(np.concatenate([numbers for numbers, _ in parts]))
             columns = [joined_columns([part[j] for _, part in parts]).at(order) for j in range(len(self._names))]
-            choice.centroid = Centroid(columns, self._scales)
+            choice.centroid = Centroid(columns, scales)
 
-    def at_lenders(self, pieces: Iterable[Records]) -> None:
-        """The records that are nearest to that mean, as many as may be needed."""
+
+class _Offers:
+    """The second look: at the records that are nearest to that mean, as many as may be needed."""
+
+    def __init__(self, names: Sequence[str], places: Places, choices: list[_Choice]) -> None:
+        self._names, self._places, self._choices = names, places, choices
+
+    def add(self, records: Records) -> None:
+        """Take in some records."""
         wanted = {place for choice in self._choices for place in choice.lenders}
-        for records in pieces:
-            rows = dict(self._rows(records, wanted))
-            for choice in self._choices:
-                for place in choice.lenders:
-                    if place in rows:
-                        self._offer(choice, place, records, rows[place])
+        rows = dict(_rows(records, self._places, wanted))
+        for choice in self._choices:
+            for place in choice.lenders:
+                if place in rows:
+                    self._offer(choice, place, records, rows[place])
+
+    @property
+    def found(self) -> list[list[Candidate]]:
+        """The candidates of each choice."""
+        return [choice.candidates for choice in self._choices]
+
+    def merge(self, found: list[list[Candidate]]) -> None:
+        """Take in candidates from among other records."""
+        for choice, candidates in zip(self._choices, found, strict=True):
+            choice.candidates = sorted([*choice.candidates, *candidates])[: choice.most]
 
     def _offer(self, choice: _Choice, place: Place, records: Records, at: Ints) -> None:
         assert choice.centroid is not None
@@ -191,9 +215,10 @@ class _Look:
         new = zip(distance[nearest].tolist(), records.numbers[at[nearest]].tolist(), strict=True)
         choice.candidates = sorted([*choice.candidates, *((d, number, place) for d, number in new)])[: choice.most]
 
-    def _rows(self, records: Records, wanted: set[Place]) -> Iterable[tuple[Place, Ints]]:
-        """The rows of each wanted place."""
-        code, places = self._places(records)
-        for place in sorted(wanted & {place for place in places if place is not None}):
-            numbers = [i for i, other in enumerate(places) if other == place]
-            yield place, np.flatnonzero(np.isin(code, numbers))
+
+def _rows(records: Records, places_of: Places, wanted: set[Place]) -> Iterable[tuple[Place, Ints]]:
+    """The rows of each wanted place."""
+    code, places = places_of(records)
+    for place in sorted(wanted & {place for place in places if place is not None}):
+        numbers = [i for i, other in enumerate(places) if other == place]
+        yield place, np.flatnonzero(np.isin(code, numbers))

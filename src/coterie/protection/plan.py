@@ -21,6 +21,7 @@ from ..algorithms.registry import find
 from ..algorithms.run import check_blocks
 from ..recipe import Recipe
 from ..tables.columns import Column
+from ..tables.gathering import Gather
 from ..tables.records import Records
 from .cells import Cells, Divided, Heads, cells_of, divide
 from .centroids import KeySums
@@ -34,7 +35,6 @@ from .values import Values
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-Scan = Callable[[Sequence[str]], Iterable[Records]]
 
 
 class Part(NamedTuple):
@@ -110,8 +110,8 @@ def block_size(recipe: Recipe, k: int) -> int | None:
     return check_blocks(recipe.method.blocks, None, k, find(recipe.method.name))
 
 
-def make_plan(recipe: Recipe, survey: Survey, scan: Scan) -> Plan:
-    """Divide the records; `scan` gives some columns of all of them, piece by piece, as often as it is called."""
+def make_plan(recipe: Recipe, survey: Survey, gather: Gather) -> Plan:
+    """Divide the records; `gather` shows some columns of all of them to whoever must know more than the survey."""
     survey.check()
     parts = components(recipe)
     whole = survey.whole()
@@ -119,45 +119,65 @@ def make_plan(recipe: Recipe, survey: Survey, scan: Scan) -> Plan:
 
     def centroids() -> KeySums:
         if not sums:
-            sums.append(KeySums(recipe, whole))
-            for records in scan(recipe.quasi):
-                sums[0].add(records)
+            sums.append(gather(recipe.quasi, KeySums(recipe, whole)))
         return sums[0]
 
     heads = Heads.of(survey)
     divided = divide(survey.keys, heads, recipe, parts, centroids)
-    known = _references(recipe, survey, divided, scan)
+    known = _references(recipe, survey, divided, gather)
     keys = sorted(survey.keys, key=Key.order)
     sample = survey.sample(keys) if recipe.method.blocks is not None else None
     divisions = []
     for number, component in enumerate(parts):
-        cells = cells_of(component, divided, heads, recipe, scan, whole.scales)
+        cells = cells_of(component, divided, heads, recipe, gather, whole.scales)
         divisions.append(_cut(number, component, cells, recipe, whole, sample, keys))
     if any(tree is not None for division in divisions for tree in division.trees):
-        divisions = _counted(divisions, recipe, whole, known, sample, scan)
-    strata = released_strata(recipe, divided, whole, scan, recipe.centre == "medoid") if recipe.within else {}
+        assert sample is not None
+        counts = BlockCounts(divisions, recipe, whole, known, sample)
+        divisions = _counted(divisions, recipe, gather(counts.columns, counts))
+    strata = released_strata(recipe, divided, whole, gather, recipe.centre == "medoid") if recipe.within else {}
     return Plan(recipe, whole, known, tuple(divisions), strata, divided)
 
 
-def _references(recipe: Recipe, survey: Survey, divided: Divided, scan: Scan) -> tuple[Reference, ...]:
+def _references(recipe: Recipe, survey: Survey, divided: Divided, gather: Gather) -> tuple[Reference, ...]:
     """What guards hold groups against: the values of the records that are left."""
     names = guarded_columns(recipe)
     if not divided.suppressed or not names:
         return references(recipe, survey.values, survey.missing)
-    left = Cells((), {key: 0 if key in divided.keys else -1 for key in divided.all_keys}, *_NONE_MOVED, 0)
-    values = {name: Values() for name in names if recipe.columns[name].t is not None}
-    missing: Counter[str] = Counter()
-    for records in scan([*recipe.quasi, *names]):
-        rows = np.flatnonzero(left.of(records, recipe) >= 0)
-        for name in names:
+    left = gather([*recipe.quasi, *names], _ValuesLeft(recipe, divided, names))
+    return references(recipe, left.values, left.missing)
+
+
+class _ValuesLeft:
+    """The values of guarded columns, of the records that are left once others are suppressed."""
+
+    def __init__(self, recipe: Recipe, divided: Divided, names: Sequence[str]) -> None:
+        self._recipe, self._names = recipe, names
+        none, of_key = np.empty(0, np.int64), {key: 0 if key in divided.keys else -1 for key in divided.all_keys}
+        self._left = Cells((), of_key, none, none, 0)
+        self.values = {name: Values() for name in names if recipe.columns[name].t is not None}
+        self.missing: Counter[str] = Counter()
+
+    def add(self, records: Records) -> None:
+        """Take in some records."""
+        rows = np.flatnonzero(self._left.of(records, self._recipe) >= 0)
+        for name in self._names:
             column = records.column(name).at(rows)
-            missing[name] += int(np.count_nonzero(column.missing))
-            if name in values:
-                values[name].add(column)
-    return references(recipe, values, missing)
+            self.missing[name] += int(np.count_nonzero(column.missing))
+            if name in self.values:
+                self.values[name].add(column)
 
+    @property
+    def found(self) -> tuple[dict[str, Values], Counter[str]]:
+        """The values, and how many are missing."""
+        return self.values, self.missing
 
-_NONE_MOVED = (np.empty(0, np.int64), np.empty(0, np.int64))
+    def merge(self, found: tuple[dict[str, Values], Counter[str]]) -> None:
+        """Take in the values of other records."""
+        values, missing = found
+        self.missing.update(missing)
+        for name, own in self.values.items():
+            own.merge(values[name])
 
 
 def cut_columns(component: Component, recipe: Recipe) -> list[str]:
@@ -248,42 +268,64 @@ def _with_parts(division: Division, size: int | None, whole: bool = False) -> Di
     return replace(division, first=tuple(first), parts=tuple(parts))
 
 
-def _counted(
-    divisions: Sequence[Division],
-    recipe: Recipe,
-    whole: Whole,
-    known: Sequence[Reference],
-    sample: Sample | None,
-    scan: Scan,
-) -> list[Division]:
+class BlockCounts:
+    """How many records each block of each division has, which values of guarded columns, and how many units."""
+
+    def __init__(
+        self, divisions: Sequence[Division], recipe: Recipe, whole: Whole, known: Sequence[Reference], sample: Sample
+    ) -> None:
+        self._divisions, self._recipe, self._whole = divisions, recipe, whole
+        self._guarded, self._unit = guarded_columns(recipe), recipe.unit_column
+        self.offsets = [np.concatenate(([0], np.cumsum([len(b) for b in d.blocks]))) for d in divisions]
+        self.counts = [np.zeros(int(o[-1]), np.int64) for o in self.offsets]
+        self._histograms = [Histograms(known, sample, int(o[-1])) if known else None for o in self.offsets]
+        self._units = [UnitSets[int](division.component.k) for division in divisions]
+        unit = [] if self._unit is None else [self._unit]
+        self.columns = [*routed_columns(divisions, recipe), *self._guarded, *unit]
+
+    def add(self, records: Records) -> None:
+        """Take in some records."""
+        for d, division in enumerate(self._divisions):
+            cell, leaf = leaves(division, records, self._recipe, self._whole)
+            place = np.where(cell < 0, -1, self.offsets[d][cell] + leaf)
+            self.counts[d] += np.bincount(place[place >= 0], minlength=len(self.counts[d]))
+            if (histogram := self._histograms[d]) is not None:
+                histogram.add(place, [records.column(name) for name in self._guarded])
+            if self._unit is not None:
+                self._units[d].add(place, range(int(self.offsets[d][-1])), records.units(self._unit))
+
+    @property
+    def found(self) -> tuple[list[Ints], list[list[Ints]], list[UnitSets[int]]]:
+        """The counts of records and of values in each block, and the units."""
+        return self.counts, [[] if h is None else h.counts for h in self._histograms], self._units
+
+    def merge(self, found: tuple[list[Ints], list[list[Ints]], list[UnitSets[int]]]) -> None:
+        """Take in the counts of other records."""
+        for d, (counts, histograms, units) in enumerate(zip(*found, strict=True)):
+            self.counts[d] += counts
+            if (own := self._histograms[d]) is not None:
+                own.counts = [a + b for a, b in zip(own.counts, histograms, strict=True)]
+            self._units[d].merge(units)
+
+    def reached(self, division: int, offset: int) -> Callable[[int, int], bool] | None:
+        """Whether blocks of a cell, as one, can keep the guards and have enough units; None if nothing is asked."""
+        return _reached(self._histograms[division], self._units[division] if self._unit is not None else None, offset)
+
+
+def _counted(divisions: Sequence[Division], recipe: Recipe, found: BlockCounts) -> list[Division]:
     """The divisions once their blocks are counted: those with too few records, or too few values, are joined."""
-    assert sample is not None
-    offsets = [np.concatenate(([0], np.cumsum([len(b) for b in d.blocks]))) for d in divisions]
-    counts = [np.zeros(int(o[-1]), np.int64) for o in offsets]
-    histograms = [Histograms(known, sample, int(o[-1])) if known else None for o in offsets]
-    guarded, unit = guarded_columns(recipe), recipe.unit_column
-    units = [UnitSets[int](division.component.k) for division in divisions]
-    for records in scan([*routed_columns(divisions, recipe), *guarded, *([] if unit is None else [unit])]):
-        for d, division in enumerate(divisions):
-            cell, leaf = leaves(division, records, recipe, whole)
-            place = np.where(cell < 0, -1, offsets[d][cell] + leaf)
-            counts[d] += np.bincount(place[place >= 0], minlength=len(counts[d]))
-            if (histogram := histograms[d]) is not None:
-                histogram.add(place, [records.column(name) for name in guarded])
-            if unit is not None:
-                units[d].add(place, range(int(offsets[d][-1])), records.units(unit))
     out = []
     for d, division in enumerate(divisions):
         blocks, sizes = [], []
         for c in range(len(division.cells.cells)):
-            a, b = int(offsets[d][c]), int(offsets[d][c + 1])
-            reached = _reached(histograms[d], units[d] if unit is not None else None, a)
-            number = joined(counts[d][a:b], division.component.k, reached)
+            a, b = int(found.offsets[d][c]), int(found.offsets[d][c + 1])
+            counts = found.counts[d][a:b]
+            number = joined(counts, division.component.k, found.reached(d, a))
             blocks.append(number)
-            sizes.append(np.bincount(number, counts[d][a:b]).astype(np.int64))
+            sizes.append(np.bincount(number, counts).astype(np.int64))
         size = block_size(recipe, division.component.k)
         counted = replace(division, blocks=tuple(blocks), sizes=tuple(sizes))
-        out.append(_with_parts(counted, size, whole=unit is not None))
+        out.append(_with_parts(counted, size, whole=recipe.unit_column is not None))
     return out
 
 

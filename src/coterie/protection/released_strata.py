@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from ..recipe import Recipe
 from ..tables.columns import Column
+from ..tables.gathering import Gather
 from ..tables.records import Records
 from .cells import Divided
 from .centres import centres_of_groups
@@ -19,10 +20,9 @@ from .survey import Whole, keys_of, weights_of
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-Scan = Callable[[Sequence[str]], Iterable[Records]]
 
 
-def released_strata(recipe: Recipe, divided: Divided, whole: Whole, scan: Scan, medoid: bool) -> dict[str, Floats]:
+def released_strata(recipe: Recipe, divided: Divided, whole: Whole, gather: Gather, medoid: bool) -> dict[str, Floats]:
     """For every column of strata, the number that is released in each stratum.
 
     A stratum that was merged is known by the values that it was merged from, each as often as it comes, or by weight.
@@ -31,7 +31,7 @@ def released_strata(recipe: Recipe, divided: Divided, whole: Whole, scan: Scan, 
     kinds = list(divided.stratum)
     number = np.array([divided.stratum[values] for values in kinds], np.int64)
     columns = [_column(name, recipe, whole, [values[j] for values in kinds]) for j, name in enumerate(recipe.within)]
-    often = _weights(kinds, recipe, divided, scan) if divided.merged else np.ones(len(kinds))
+    often = _weights(kinds, recipe, divided, gather) if divided.merged else np.ones(len(kinds))
     if medoid:
         chosen = _medoids(columns, number, often, whole)
         return {column.name: column.numbers[chosen] for column in columns}
@@ -59,7 +59,7 @@ def _column(name: str, recipe: Recipe, whole: Whole, values: list[Any]) -> Colum
     return Column(name, kind, np.array([np.nan if v is None else v for v in values], np.float64), categories)
 
 
-def _weights(kinds: list[tuple[Any, ...]], recipe: Recipe, divided: Divided, scan: Scan) -> Floats:
+def _weights(kinds: list[tuple[Any, ...]], recipe: Recipe, divided: Divided, gather: Gather) -> Floats:
     """How many records each different stratum has, or their weight."""
     place = {values: i for i, values in enumerate(kinds)}
     if recipe.weights is None:
@@ -67,14 +67,34 @@ def _weights(kinds: list[tuple[Any, ...]], recipe: Recipe, divided: Divided, sca
         for key, count in divided.keys.items():
             counts[place[key.stratum]] += count
         return counts
-    totals = Totals([0] * len(kinds))
-    for records in scan([*recipe.quasi, recipe.weights.column]):
-        code, keys = keys_of(records, recipe)
-        where = np.array([place[key.stratum] if key in divided.keys else -1 for key in keys], np.int64)[code]
-        weights = weights_of(records, recipe)
+    found = gather([*recipe.quasi, recipe.weights.column], _StratumWeights(recipe, divided, place))
+    return np.array([as_float(total) for total in found.totals.sums])
+
+
+class _StratumWeights:
+    """The weight of the records of each different stratum."""
+
+    def __init__(self, recipe: Recipe, divided: Divided, place: Mapping[tuple[Any, ...], int]) -> None:
+        self._recipe, self._divided, self._place = recipe, divided, place
+        self.totals = Totals([0] * len(place))
+
+    def add(self, records: Records) -> None:
+        """Take in some records."""
+        code, keys = keys_of(records, self._recipe)
+        left = self._divided.keys
+        where = np.array([self._place[key.stratum] if key in left else -1 for key in keys], np.int64)[code]
+        weights = weights_of(records, self._recipe)
         assert weights is not None
-        totals.add(where[where >= 0], weights[where >= 0])
-    return np.array([as_float(total) for total in totals.sums])
+        self.totals.add(where[where >= 0], weights[where >= 0])
+
+    @property
+    def found(self) -> Totals:
+        """The weights."""
+        return self.totals
+
+    def merge(self, found: Totals) -> None:
+        """Take in the weights of other records."""
+        self.totals.merge(found)
 
 
 def _medoids(columns: Sequence[Column], number: Ints, often: Floats, whole: Whole) -> Ints:

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from .. import progress
 from ..errors import CoterieError, PromiseError
 from ..recipe import Recipe
 from ..tables.columns import Column, joined_columns
@@ -159,6 +160,7 @@ class Survey:
             self.units.add(records.units(recipe.unit_column))
             self.units_of_keys.add(code, keys, records.units(recipe.unit_column))
         self._take_sample(records, code, keys)
+        progress.done(len(records))
 
     def _see(self, typed: Typed) -> None:
         column, name = typed.column, typed.column.name
@@ -175,16 +177,20 @@ class Survey:
         """Refuse dates, or yes and no, that other records write in another way."""
         styles = self._styles.setdefault(column.name, set())
         styles.update([style] if column.kind == "datetime" else style)
-        for sort in ("prefix", "suffix") if column.kind in ("numeric", "integer") else ():
+        self._check_styles(column.name)
+
+    def _check_styles(self, name: str) -> None:
+        styles, kind = self._styles[name], self.recipe.columns[name].kind
+        for sort in ("prefix", "suffix") if kind in ("numeric", "integer") else ():
             if sum(unit.startswith(sort) for unit in styles) > 1:
-                what = f"The numbers of '{column.name}' must have one unit."
+                what = f"The numbers of '{name}' must have one unit."
                 raise CoterieError(what, f"more than one {sort}", "convert them to one unit first.")
-        if column.kind == "boolean" and len(styles) > 2:
-            what = f"The column '{column.name}' must hold two values, for yes and no."
+        if kind == "boolean" and len(styles) > 2:
+            what = f"The column '{name}' must hold two values, for yes and no."
             hint = 'say which words they are, such as true = ["Ja"] and false = ["Nein"]; of others, kind = "nominal".'
             raise CoterieError(what, f"{len(styles)} ways to write them", hint)
-        if column.kind == "datetime" and len(styles) > 1:
-            what = f"The dates or times of '{column.name}' must all be written the same way."
+        if kind == "datetime" and len(styles) > 1:
+            what = f"The dates or times of '{name}' must all be written the same way."
             hint = "make them alike, such as 2024-12-31 in every record."
             raise CoterieError(what, f"{len(styles)} ways", hint)
 
@@ -196,11 +202,7 @@ class Survey:
         place = self._categories.setdefault(column.name, {})
         names = column.categories if column.kind == "nominal" else ("false", "true")
         number = np.array([place.setdefault(c, len(place)) for c in names], np.int64)
-        if len(place) > MOST_CATEGORIES:
-            what = f"A nominal quasi-identifier can have at most {MOST_CATEGORIES:,} categories."
-            raise CoterieError(
-                what, f"'{column.name}' with {len(place):,} or more", "join rare ones, or is it an identifier?"
-            )
+        _check_categories(column.name, place)
         there = ~column.missing
         where = number[column.numbers[there].astype(np.int64)]
         totals = self._weights.setdefault(column.name, Totals())
@@ -216,6 +218,11 @@ class Survey:
         if len(rows):
             columns = {name: records.column(name).at(rows) for name in sampled_columns(self.recipe)}
             self._sample.append((int(records.numbers[rows[0]]), columns, [keys[c] for c in code[rows].tolist()]))
+
+    @property
+    def found(self) -> Survey:
+        """All that it has seen: itself."""
+        return self
 
     def merge(self, other: Survey) -> None:
         """Take in what another survey has seen of other records."""
@@ -239,9 +246,11 @@ class Survey:
         for name, place in other._categories.items():
             own = self._categories.setdefault(name, {})
             number = [own.setdefault(category, len(own)) for category in place]
+            _check_categories(name, own)
             self._weights.setdefault(name, Totals()).merge(other._weights[name], number)
         for name, styles in other._styles.items():
             self._styles.setdefault(name, set()).update(styles)
+            self._check_styles(name)
         self._sample += other._sample
 
     def heads(self, keys: Iterable[Key]) -> int:
@@ -322,6 +331,12 @@ class Whole:
     categories: Mapping[str, tuple[str, ...]]
     overall: Mapping[str, Floats]
     digits: Mapping[str, int | None]
+
+
+def _check_categories(name: str, place: Mapping[str, int]) -> None:
+    if len(place) > MOST_CATEGORIES:
+        what = f"A nominal quasi-identifier can have at most {MOST_CATEGORIES:,} categories."
+        raise CoterieError(what, f"'{name}' with {len(place):,} or more", "join rare ones, or is it an identifier?")
 
 
 def _words(texts: set[str], rule: Any) -> tuple[str, str]:

@@ -167,7 +167,7 @@ def _in_memory(source: Source, recipes: list[Recipe]) -> Compared:
     progress_.more(len(recipes) * engine.records)
 
     def one(recipe: Recipe) -> Candidate:
-        tally = Tally(make_plan(recipe, survey, engine.scan), all_there=True)
+        tally = Tally(make_plan(recipe, survey, engine.gather), all_there=True)
         for _ in solve_all(engine, tally.plan, [], tally, threads=1):
             pass
         sample = tally.sample()

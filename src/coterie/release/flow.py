@@ -141,17 +141,14 @@ def ready(recipe: Recipe, engine: str, read: Mapping[str, Any]) -> Recipe:
 def planned(engine: Engine, recipe: Recipe) -> tuple[Survey, Plan]:
     """Survey all records, and plan their parts."""
     survey = surveyed(engine, recipe)
-    return survey, make_plan(recipe, survey, engine.scan)
+    return survey, make_plan(recipe, survey, engine.gather)
 
 
 def surveyed(engine: Engine, recipe: Recipe, k: int | None = None) -> Survey:
     """Look at all records, and let the engine know what was seen; k is the largest that plans are made for."""
     size = min((block_size(recipe, c.k) or engine.records for c in components(recipe)), default=engine.records)
-    survey = Survey(recipe, sample_step(engine.records, max(1, size)), k)
     progress_.more(engine.records)
-    for records in engine.scan(surveyed_columns(recipe)):
-        survey.add(records)
-        progress_.done(len(records))
+    survey = engine.gather(surveyed_columns(recipe), Survey(recipe, sample_step(engine.records, max(1, size)), k))
     engine.reading = engine.reading.with_survey(survey.steps, survey.categories(), spelled(survey.spellings))
     return survey
 
