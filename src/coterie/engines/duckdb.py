@@ -228,7 +228,9 @@ def _typed(array: Any, kind: Any) -> Any:
 
 
 def _tables(path: Path, format: Format, names: Sequence[str], memory: int) -> Any:
-    """The file as DuckDB scans it, or as Arrow does where it is packed, or DuckDB has no such encoding."""
+    """The file as DuckDB scans it, or as Arrow does: folders, packed files, encodings that DuckDB does not have."""
+    if path.is_dir():
+        return streams.FolderStream(path)
     if format.kind == "csv" and (format.details["encoding"] != "utf-8" or format.details["bom"] or is_packed(path)):
         return streams.CsvStream(path, format, names)
     return _Table(path, format, names, memory)

@@ -140,7 +140,9 @@ def _all_bytes(path: Path) -> bytes:
 
 
 def check_file(path: Path) -> None:
-    """Refuse what is no file, or has nothing in it."""
+    """Refuse what is no file, or has nothing in it; whoever opens a folder looks into it."""
+    if path.is_dir():
+        return
     if not path.is_file():
         missing = "" if path.exists() else ", which does not exist"
         raise CoterieError("The input must be a file.", f"'{path}'{missing}")
@@ -149,13 +151,19 @@ def check_file(path: Path) -> None:
 
 
 def content_hash(path: Path) -> str:
-    """The SHA-256 of a file."""
+    """The SHA-256 of a file; of a folder of Parquet files, that of a list of theirs."""
+    if path.is_dir():
+        from .parquet_folder import open_parquet
+
+        return open_parquet(str(path)).hash()
     with open(path, "rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def kind_of(path: Path) -> str:
-    """The kind of format that a file's name says."""
+    """The kind of format that a file's name says; a folder is a table of Parquet files."""
+    if path.is_dir():
+        return "parquet"
     suffix = path.suffix.lower()
     if suffix == ".zip":
         return "csv"
@@ -172,7 +180,9 @@ def kind_of(path: Path) -> str:
 
 
 def text_suffix(path: Path) -> str:
-    """How the name of a file of texts ends, packed or not."""
+    """How the name of a file ends, packed or not."""
+    if path.is_dir():
+        return ".parquet"
     return inner_suffix(path) if is_packed(path) else path.suffix.lower()
 
 

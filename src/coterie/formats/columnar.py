@@ -13,13 +13,17 @@ from typing import Any
 
 from ..errors import CoterieError
 from .base import BATCH, NAMES, Format, Source, attempt, check_columns, check_file, check_options, privately
+from .parquet_folder import ParquetFiles, open_parquet
 
 _CODECS = {"UNCOMPRESSED": "none", "SNAPPY": "snappy", "GZIP": "gzip", "BROTLI": "brotli", "ZSTD": "zstd", "LZ4": "lz4"}
 _MAGIC = {"parquet": (b"PAR1",), "arrow": (b"ARROW1", b"\xff\xff\xff\xff")}
 
 
 def read(path: Path, kind: str, options: Mapping[str, Any] | None = None) -> Source:
-    """Read a Parquet or Arrow file."""
+    """Read a Parquet or Arrow file, or a folder of Parquet files."""
+    if path.is_dir():
+        files = open_folder(path, options)
+        return Source(files.table(), Format(kind, {"compression": files.codec()}), path.name)
     format = detect(path, kind, options)
     table, reason = attempt(_read_parquet if kind == "parquet" else _read_arrow, path, format)
     if reason is not None:
@@ -28,8 +32,16 @@ def read(path: Path, kind: str, options: Mapping[str, Any] | None = None) -> Sou
     return Source(bare(table), format, path.name)
 
 
+def open_folder(path: Path, options: Mapping[str, Any] | None) -> ParquetFiles:
+    """A folder of Parquet files, which takes no options."""
+    check_options(options, (), "parquet")
+    return open_parquet(str(path))
+
+
 def detect(path: Path, kind: str, options: Mapping[str, Any] | None = None) -> Format:
-    """How a Parquet or Arrow file is packed."""
+    """How a Parquet or Arrow file is packed, or the files of a folder."""
+    if path.is_dir():
+        return Format(kind, {"compression": open_folder(path, options).codec()})
     check_options(options, (), kind)
     check_file(path)
     start, reason = attempt(_start, path)
@@ -58,10 +70,15 @@ def _codec(path: Path) -> str:
     from pyarrow import parquet
 
     with parquet.ParquetFile(path) as file:
-        if not file.metadata.num_row_groups:
-            return "snappy"
-        group = file.metadata.row_group(0)
-        found = Counter(group.column(i).compression for i in range(group.num_columns))
+        return codec_of(file.metadata)
+
+
+def codec_of(metadata: Any) -> str:
+    """The same, by what stands at the end of the file."""
+    if not metadata.num_row_groups:
+        return "snappy"
+    group = metadata.row_group(0)
+    found = Counter(group.column(i).compression for i in range(group.num_columns))
     return _CODECS.get(found.most_common(1)[0][0], "snappy") if found else "snappy"
 
 

@@ -13,6 +13,7 @@ from typing import Any, Protocol
 from ..errors import CoterieError
 from .base import Format, attempt, check_columns, check_file, kind_of
 from .packed import unpacked
+from .parquet_folder import open_parquet
 
 _HEAD = 1 << 22  # bytes that tell the dialect
 _BLOCK = 1 << 23  # bytes that are read at a time
@@ -26,12 +27,15 @@ class Writer(Protocol):
 
 
 def peek(path: Path, options: Mapping[str, Any] | None = None) -> tuple[Format, list[str]]:
-    """The format and the columns of a CSV or Parquet file, by its beginning alone."""
+    """The format and the columns of a CSV or Parquet file, or a folder of these, by its beginning alone."""
     check_file(path)
     kind = kind_of(path)
     if kind == "parquet":
         from . import columnar
 
+        if path.is_dir():
+            files = columnar.open_folder(path, options)
+            return Format(kind, {"compression": files.codec()}), files.names
         form = columnar.detect(path, kind, options)
         names, reason = attempt(_parquet_names, path)
         if reason is not None:
@@ -154,6 +158,24 @@ class CsvStream:
                 quoted_strings_can_be_null=True,
             ),
         )
+
+
+class FolderStream:
+    """A folder of Parquet files, some records at a time."""
+
+    def __init__(self, path: Path) -> None:
+        self._files = open_parquet(str(path))
+
+    def close(self) -> None:
+        """Nothing stays open."""
+
+    def count(self) -> int:
+        """How many records there are."""
+        return self._files.records
+
+    def batches(self, columns: Sequence[str]) -> Iterator[Any]:
+        """These columns of all records, in their order."""
+        return self._files.batches(columns)
 
 
 @contextmanager

@@ -16,6 +16,7 @@ from ..formats import read as read_file
 from ..formats.base import attempt, check_file, text_suffix
 from ..formats.excel_scan import unpacked_bytes
 from ..formats.packed import is_packed, unpacked_size
+from ..formats.parquet_folder import open_parquet
 from ..formats.streams import peek
 from ..recipe import ColumnRule, Recipe
 from ..tables.dress import PLAIN, Dress, dress_of
@@ -249,6 +250,9 @@ def needed(path: Path) -> int:
         if reason is not None:
             raise CoterieError(f"'{path}' cannot be unpacked.", reason or None, "is it damaged?")
         return _TIMES * max(int(size), unpacked_bytes(path) if kind_of(path) == "excel" else 0)
+    if path.is_dir():
+        files = open_parquet(str(path))
+        return _TIMES * 8 * files.records * len(files.names)
     from pyarrow import parquet
 
     metadata, reason = attempt(parquet.read_metadata, path)
@@ -260,6 +264,9 @@ def needed(path: Path) -> int:
 def _state_of(path: Path) -> tuple[int, ...] | None:
     """What tells that a file was written to; None if it is none, which its reader will say."""
     try:
+        if path.is_dir():
+            inside = sorted(path.rglob("*"))
+            return tuple(number for entry in inside if entry.is_file() for number in _state_of(entry) or ())
         state = path.stat()
     except OSError:
         return None
