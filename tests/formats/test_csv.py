@@ -174,11 +174,11 @@ def test_a_mark_and_an_encoding_must_agree(tmp_path):
 
 def test_files_that_are_none(tmp_path):
     refused(read, tmp_path / "none.csv", match="does not exist")
-    refused(read, tmp_path, match="must end in")
+    refused(read, tmp_path, match="must hold Parquet files")
     refused(read, saved(tmp_path, b"x", "t.xls"), match="must end in.*save it as .xlsx")
     refused(read, saved(tmp_path, b"x", "t.pdf"), match="must end in.*export")
     (tmp_path / "folder.csv").mkdir()
-    refused(read, tmp_path / "folder.csv", match="must be a file")
+    refused(read, tmp_path / "folder.csv", match="must hold Parquet files")
     refused(write, pa.table({"a": ["1"]}), Dialect().format(), tmp_path / "no" / "t.csv", match="cannot be written")
 
 

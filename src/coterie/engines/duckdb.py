@@ -6,6 +6,7 @@ What is held for every record is the number of its part, in 2 or 4 bytes.
 from __future__ import annotations
 
 import tempfile
+import os
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
@@ -229,7 +230,7 @@ def _typed(array: Any, kind: Any) -> Any:
 
 def _tables(path: Path, format: Format, names: Sequence[str], memory: int) -> Any:
     """The file as DuckDB scans it, or as Arrow does: folders, packed files, encodings that DuckDB does not have."""
-    if path.is_dir():
+    if os.path.isdir(path):
         return streams.FolderStream(path)
     if format.kind == "csv" and (format.details["encoding"] != "utf-8" or format.details["bom"] or is_packed(path)):
         return streams.CsvStream(path, format, names)

@@ -141,7 +141,7 @@ def _all_bytes(path: Path) -> bytes:
 
 def check_file(path: Path) -> None:
     """Refuse what is no file, or has nothing in it; whoever opens a folder looks into it."""
-    if path.is_dir():
+    if os.path.isdir(path):
         return
     if not path.is_file():
         missing = "" if path.exists() else ", which does not exist"
@@ -152,7 +152,7 @@ def check_file(path: Path) -> None:
 
 def content_hash(path: Path) -> str:
     """The SHA-256 of a file; of a folder of Parquet files, that of a list of theirs."""
-    if path.is_dir():
+    if os.path.isdir(path):
         from .parquet_folder import open_parquet
 
         return open_parquet(str(path)).hash()
@@ -162,7 +162,7 @@ def content_hash(path: Path) -> str:
 
 def kind_of(path: Path) -> str:
     """The kind of format that a file's name says; a folder is a table of Parquet files."""
-    if path.is_dir():
+    if os.path.isdir(path):
         return "parquet"
     suffix = path.suffix.lower()
     if suffix == ".zip":
@@ -181,7 +181,7 @@ def kind_of(path: Path) -> str:
 
 def text_suffix(path: Path) -> str:
     """How the name of a file ends, packed or not."""
-    if path.is_dir():
+    if os.path.isdir(path):
         return ".parquet"
     return inner_suffix(path) if is_packed(path) else path.suffix.lower()
 

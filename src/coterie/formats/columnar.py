@@ -6,6 +6,7 @@ memory below a null may still have the value that was blanked. Both are cleaned 
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
@@ -21,7 +22,7 @@ _MAGIC = {"parquet": (b"PAR1",), "arrow": (b"ARROW1", b"\xff\xff\xff\xff")}
 
 def read(path: Path, kind: str, options: Mapping[str, Any] | None = None) -> Source:
     """Read a Parquet or Arrow file, or a folder of Parquet files."""
-    if path.is_dir():
+    if os.path.isdir(path):
         files = open_folder(path, options)
         return Source(files.table(), Format(kind, {"compression": files.codec()}), path.name)
     format = detect(path, kind, options)
@@ -40,7 +41,7 @@ def open_folder(path: Path, options: Mapping[str, Any] | None) -> ParquetFiles:
 
 def detect(path: Path, kind: str, options: Mapping[str, Any] | None = None) -> Format:
     """How a Parquet or Arrow file is packed, or the files of a folder."""
-    if path.is_dir():
+    if os.path.isdir(path):
         return Format(kind, {"compression": open_folder(path, options).codec()})
     check_options(options, (), kind)
     check_file(path)

@@ -33,7 +33,7 @@ def peek(path: Path, options: Mapping[str, Any] | None = None) -> tuple[Format, 
     if kind == "parquet":
         from . import columnar
 
-        if path.is_dir():
+        if os.path.isdir(path):
             files = columnar.open_folder(path, options)
             return Format(kind, {"compression": files.codec()}), files.names
         form = columnar.detect(path, kind, options)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import cached_property
@@ -250,7 +251,7 @@ def needed(path: Path) -> int:
         if reason is not None:
             raise CoterieError(f"'{path}' cannot be unpacked.", reason or None, "is it damaged?")
         return _TIMES * max(int(size), unpacked_bytes(path) if kind_of(path) == "excel" else 0)
-    if path.is_dir():
+    if os.path.isdir(path):
         files = open_parquet(str(path))
         return _TIMES * 8 * files.records * len(files.names)
     from pyarrow import parquet
@@ -264,7 +265,7 @@ def needed(path: Path) -> int:
 def _state_of(path: Path) -> tuple[int, ...] | None:
     """What tells that a file was written to; None if it is none, which its reader will say."""
     try:
-        if path.is_dir():
+        if os.path.isdir(path):
             inside = sorted(path.rglob("*"))
             return tuple(number for entry in inside if entry.is_file() for number in _state_of(entry) or ())
         state = path.stat()
