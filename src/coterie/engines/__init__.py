@@ -8,6 +8,7 @@ the same released values on each of them.
 |---|---|---|
 | memory | `memory.py` | tables in memory, files that fit |
 | duckdb | `duckdb.py` | CSV and Parquet files of any size |
+| spark | `spark.py`; `spark_tasks.py` on its workers | Parquet files of any size, DataFrames |
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from ..tables.records import Reading, Records
 
 Ints = NDArray[np.int64]
 
-ENGINES = ("memory", "duckdb")
+ENGINES = ("memory", "duckdb", "spark")
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,3 +75,15 @@ class Engine(Protocol):
 
     def close(self) -> None:
         """Let go of the table."""
+
+
+def chunk_ranges(sizes: Sequence[int], most: int, together: tuple[int, int] | None) -> list[range]:
+    """Parts that follow one another, as many as have at most so many records; `together` are not torn apart."""
+    apart = None if together is None else together[1]
+    out, start, held = [], 0, 0
+    for number, size in enumerate(sizes):
+        if number > start and held + size > most and number != apart:
+            out.append(range(start, number))
+            start, held = number, 0
+        held += size
+    return [*out, range(start, len(sizes))]

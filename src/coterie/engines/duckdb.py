@@ -5,8 +5,8 @@ What is held for every record is the number of its part, in 2 or 4 bytes.
 
 from __future__ import annotations
 
-import tempfile
 import os
+import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
@@ -21,7 +21,7 @@ from ..formats.base import content_hash
 from ..formats.packed import is_packed
 from ..tables.gathering import C, gathered
 from ..tables.records import Reading, Records
-from . import Chunk, Router
+from . import Chunk, Router, chunk_ranges
 
 T = TypeVar("T")
 Ints = NDArray[np.int64]
@@ -131,17 +131,9 @@ class DuckDBEngine:
         return out
 
     def _ranges(self, sizes: Sequence[int], names: Sequence[str], together: tuple[int, int] | None) -> list[range]:
-        """Parts that follow one another, as many as have at most so many records."""
-        apart = None if together is None else together[1]
-        most = self.rows or self._affordable(names)
-        self.rows = most
-        out, start, held = [], 0, 0
-        for number, size in enumerate(sizes):
-            if number > start and held + size > most and number != apart:
-                out.append(range(start, number))
-                start, held = number, 0
-            held += size
-        return [*out, range(start, len(sizes))]
+        """Parts that follow one another, as many as there is room for."""
+        self.rows = self.rows or self._affordable(names)
+        return chunk_ranges(sizes, self.rows, together)
 
     def _affordable(self, names: Sequence[str]) -> int:
         """How many records may be held at a time."""

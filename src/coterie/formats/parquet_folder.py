@@ -122,7 +122,8 @@ class ParquetFiles:
                 plain = int(value) if value is not None and pa.types.is_integer(field.type) else value
                 arrays.append(pa.repeat(pa.scalar(plain, field.type), batch.num_rows))
             else:
-                arrays.append(batch.column(field.name))
+                own = batch.column(field.name)
+                arrays.append(own if own.type == field.type else own.cast(field.type))
         if not arrays:
             return pa.RecordBatch.from_pydict({})
         return pa.RecordBatch.from_arrays(arrays, schema=schema)
@@ -255,8 +256,15 @@ def _look(system: Any, path: str) -> tuple[Any, tuple[int, ...]]:
     with parquet.ParquetFile(system.open_input_file(path)) as file:
         metadata = file.metadata
         groups = tuple(metadata.row_group(g).num_rows for g in range(metadata.num_row_groups))
-        schema = pa.schema([field.remove_metadata().with_nullable(True) for field in file.schema_arrow])
-        return schema, groups
+        fields = [field.remove_metadata().with_nullable(True) for field in file.schema_arrow]
+        return pa.schema([field.with_type(_takeable(field.type)) for field in fields]), groups
+
+
+def _takeable(kind: Any) -> Any:
+    """A type that some records can be taken of: of views, pyarrow can't."""
+    import pyarrow as pa
+
+    return {"string_view": pa.large_string(), "binary_view": pa.large_binary()}.get(str(kind), kind)
 
 
 def _one_schema(paths: Sequence[str], schemas: Sequence[Any]) -> Any:

@@ -52,10 +52,15 @@ class GroupTable:
 
 @dataclass(frozen=True, eq=False)
 class Grouping:
-    """The groups of some records in one division: a table of groups, and the group of each record."""
+    """The groups of some records in one division: a table of groups, and the group of each record.
+
+    `ids` number the groups of the table among all groups of the division.
+    """
 
     table: GroupTable
     group: Ints
+    ids: Ints
+    elsewhere: bool = False  # whether other records of these groups are released elsewhere
 
 
 class Assembled(Mapping[str, Column]):

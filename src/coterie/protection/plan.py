@@ -362,12 +362,15 @@ def leaves(division: Division, records: Records, recipe: Recipe, whole: Whole) -
 
 
 class Router:
-    """The part of each record. Records must come in their order: large blocks of equal records are cut by it."""
+    """The part of each record. Records must come in their order: large blocks of equal records are cut by it.
 
-    def __init__(self, plan: Plan, division: Division) -> None:
+    `seen` says how many records of such blocks (cell and block) came before the first that is shown here.
+    """
+
+    def __init__(self, plan: Plan, division: Division, seen: Counter[tuple[int, int]] | None = None) -> None:
         self._plan, self._division = plan, division
         self.columns = routed_columns([division], plan.recipe)
-        self._seen: Counter[tuple[int, int]] = Counter()
+        self._seen: Counter[tuple[int, int]] = Counter(seen)
 
     def parts(self, records: Records) -> Ints:
         """The part of each record; -1 for those that are suppressed."""

@@ -137,7 +137,16 @@ class GuardRule:
 
 @dataclass(frozen=True)
 class FileRule:
-    """How a file is read (`options`: delimiter, encoding, decimal and so on), and what is done with formulas in it."""
+    """How a table is read (`options` of a file: delimiter, encoding, decimal and so on).
+
+    Attributes
+    ----------
+    formulas : {"refuse", "neutralize", "keep"}
+        What is done with formulas in a file of text.
+    key : str
+        Of a Spark DataFrame, whose rows have no order: the column whose values, each in one record, give them one.
+    """
 
     formulas: str = ask(one_of("refuse", "neutralize", "keep"), "refuse")
+    key: str | None = ask(TEXT, None)
     options: Mapping[str, Any] = field(default_factory=dict)

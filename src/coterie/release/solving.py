@@ -54,20 +54,34 @@ def solve_all(
                 assert table.of_record is not None
                 table.of_record[chunk.records.numbers[rows]] = table.add(solved) + solved.labels
         remembered.append(table)
-    stratum = strata_of_parts(last)
+    first = 0
     for number, chunk in enumerate(_chunks(engine, plan, last, read)):
-        own, group = GroupTable(), np.full(len(chunk.records), -1, np.int64)
-        for rows, solved in _solved(chunk, plan, last, tally, workers):
-            group[rows] = own.add(solved) + solved.labels
-        left = np.flatnonzero(group >= 0)
-        kept = chunk.records if len(left) == len(group) else chunk.records.take(left)
-        groupings = [Grouping(t, t.of_record[kept.numbers]) for t in remembered if t.of_record is not None]
-        groupings.append(Grouping(own, group[left]))
-        after: Mapping[str, Column] = Assembled(kept, groupings, stratum[chunk.part[left]], plan)
-        if not tally.all_there:  # few records, whose columns are asked for more than once
-            after = dict(after)
-        tally.add_released(kept, after, groupings)
-        yield Released(kept, after, number)
+        own, left, group = grouped(chunk, plan, last, tally, workers)
+        kept = chunk.records if len(left) == len(chunk.records) else chunk.records.take(left)
+        groupings = [Grouping(t, t.of_record[kept.numbers], np.arange(t.groups)) for t in remembered]  # type: ignore[index]
+        groupings.append(Grouping(own, group, first + np.arange(own.groups)))
+        first += own.groups
+        yield release_chunk(kept, groupings, chunk.part[left], plan, tally, number)
+
+
+def grouped(chunk: Chunk, plan: Plan, division: Division, tally: Tally, threads: int) -> tuple[GroupTable, Ints, Ints]:
+    """Solve the parts of a chunk: its groups, the rows that are left, and the group of each of these."""
+    own, group = GroupTable(), np.full(len(chunk.records), -1, np.int64)
+    for rows, solved in _solved(chunk, plan, division, tally, threads):
+        group[rows] = own.add(solved) + solved.labels
+    left = np.flatnonzero(group >= 0)
+    return own, left, group[left]
+
+
+def release_chunk(
+    kept: Records, groupings: Sequence[Grouping], part: Ints, plan: Plan, tally: Tally, number: int
+) -> Released:
+    """What is released of records whose groups in all divisions are known; `part` is that of the last one."""
+    after: Mapping[str, Column] = Assembled(kept, groupings, strata_of_parts(plan.divisions[-1])[part], plan)
+    if not tally.all_there:  # few records, whose columns are asked for more than once
+        after = dict(after)
+    tally.add_released(kept, after, groupings)
+    return Released(kept, after, number)
 
 
 def _chunks(engine: Engine, plan: Plan, division: Division, columns: Sequence[str]) -> Iterator[Chunk]:

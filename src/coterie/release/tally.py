@@ -32,6 +32,7 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 
+CHUNK = 1 << 32  # the number of a group that was formed elsewhere: that of its chunk times this, and its own
 MEASURED = 100_000  # records, about, that measures are taken from where a table is released part by part
 
 
@@ -54,6 +55,40 @@ class _Sums:
     exposed: list[Flags] = field(default_factory=list)  # where some have: such groups, by the columns without
     group_sizes: list[Ints] = field(default_factory=list)
     noise: dict[str, _Noise] = field(default_factory=dict)
+    unmoved: Counter[str] = field(default_factory=Counter)  # constant groups in which noise changed nothing, if counted
+
+    def merge(self, other: _Sums) -> None:
+        """Take in the sums of other parts."""
+        self.groups += other.groups
+        self.parts += other.parts
+        self.largest = max(self.largest, other.largest)
+        self.sizes.update(other.sizes)
+        self.loss.add(other.loss)
+        if other.weighted is not None:
+            self.weighted = self.weighted or Spread()
+            self.weighted.add(other.weighted)
+        self.chosen = other.chosen or self.chosen
+        self.merged += other.merged
+        self.regrouped += other.regrouped
+        self.proven += other.proven
+        self.border |= other.border
+        self.constant += other.constant
+        self.exposed += other.exposed
+        self.group_sizes += other.group_sizes
+        self.unmoved.update(other.unmoved)
+
+    def add_noise(self, name: str, numbers: Ints, more: _Noise) -> None:
+        """Take in the ranges of some groups, by their numbers."""
+        noise = self.noise.setdefault(name, _Noise(*_empty(0)))
+        if len(noise.low) < self.groups:
+            grown = _empty(self.groups - len(noise.low))
+            noise = _Noise(*(np.concatenate(pair) for pair in zip(vars(noise).values(), grown, strict=True)))
+            self.noise[name] = noise
+        for at, low in ((noise.low, more.low), (noise.was_low, more.was_low)):
+            np.minimum.at(at, numbers, low)
+        for at, high in ((noise.high, more.high), (noise.was_high, more.was_high)):
+            np.maximum.at(at, numbers, high)
+        noise.moved[numbers[more.moved]] = True
 
 
 @dataclass
@@ -65,6 +100,19 @@ class _Noise:
     low: Floats
     high: Floats
     moved: Flags
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """What a tally of some chunks has to say to that of all; groups of other chunks by their numbers."""
+
+    records: int
+    missing_after: Counter[str]
+    seconds: float
+    exposed: int
+    sums: list[_Sums]
+    samples: list[list[Sampled]]
+    noise: list[dict[str, tuple[Ints, _Noise]]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,7 +151,7 @@ class Tally:
         self._sums = [_Sums() for _ in plan.divisions]
         self._samples: list[list[Sampled]] = [[] for _ in plan.divisions]
         self._known: dict[int, Flags] = {}  # exposed groups of the divisions before the last
-        self._first = 0  # group of the last division, in the piece that comes next
+        self._elsewhere: list[dict[str, tuple[Ints, _Noise]]] = [{} for _ in plan.divisions]
 
     def add(self, division: Division, solved: Solved) -> None:
         """Take in the groups of a part."""
@@ -142,15 +190,13 @@ class Tally:
         self._count_missing(records, after)
         exposed = np.zeros(len(records), bool)
         for i, grouping in enumerate(groupings):
-            group = grouping.group + (self._first if i == last else 0)  # numbered over all pieces
-            self._add_noise(self._sums[i], records, after, group)
+            self._add_noise(i, records, after, grouping)
             exposed |= self._exposed_groups(i, grouping)[grouping.group]
             for name in _noisy(self.plan.recipe) if i == last else ():
                 exposed |= constant_groups(grouping.group, after[name])[grouping.group]
             if i == last or self.share < 1.0:
-                self._sample(i, records, after, group)
+                self._sample(i, records, after, grouping)
         self.exposed += int(np.count_nonzero(exposed))
-        self._first += groupings[last].table.groups
 
     def _exposed_groups(self, i: int, grouping: Grouping) -> Flags:
         """The groups with one value at most in a column without noise; of those before the last, all are known."""
@@ -170,24 +216,23 @@ class Tally:
             column = after[name] if name in after else records.column(name)
             self.missing_after[name] += int(np.count_nonzero(column.missing))
 
-    def _add_noise(self, sums: _Sums, records: Records, after: Mapping[str, Column], group: Ints) -> None:
+    def _add_noise(self, i: int, records: Records, after: Mapping[str, Column], grouping: Grouping) -> None:
         for name in _noisy(self.plan.recipe):
+            noise = _Noise(*_empty(grouping.table.groups))
             before, now = records.column(name), after[name]
-            count = sums.groups
-            noise = sums.noise.setdefault(name, _Noise(*_empty(0)))
-            if len(noise.low) < count:
-                more = _empty(count - len(noise.low))
-                grown = [np.concatenate(pair) for pair in zip(vars(noise).values(), more, strict=True)]
-                noise = sums.noise[name] = _Noise(*grown)
             there = ~before.missing
-            at = group[there]
+            at = grouping.group[there]
             np.minimum.at(noise.low, at, now.numbers[there])
             np.maximum.at(noise.high, at, now.numbers[there])
             noise.moved[at[before.numbers[there] != now.numbers[there]]] = True
             np.minimum.at(noise.was_low, at, before.numbers[there])
             np.maximum.at(noise.was_high, at, before.numbers[there])
+            if grouping.elsewhere:
+                self._elsewhere[i][name] = (grouping.ids, noise)
+            else:
+                self._sums[i].add_noise(name, grouping.ids, noise)
 
-    def _sample(self, i: int, records: Records, after: Mapping[str, Column], group: Ints) -> None:
+    def _sample(self, i: int, records: Records, after: Mapping[str, Column], grouping: Grouping) -> None:
         recipe, component = self.plan.recipe, self.plan.divisions[i].component
         last = i == len(self._sums) - 1
         masked = recipe.quasi if last else (*recipe.within, *component.quasi)
@@ -199,10 +244,9 @@ class Tally:
             whole = Sampled(before, ChainMap(after, before), weights, units)  # type: ignore[arg-type]
             self._samples[i].append(whole)
             return
-        first = int(group.min())
-        groups = np.arange(first, int(group.max()) + 1, dtype=np.uint64)
-        drawn = mixed(groups, np.uint64(((recipe.seed or 0) + i) & (2**64 - 1))) < np.uint64(self.share * 2.0**64)
-        rows = np.flatnonzero(drawn[group - first])
+        numbers = grouping.ids.astype(np.uint64)
+        drawn = mixed(numbers, np.uint64(((recipe.seed or 0) + i) & (2**64 - 1))) < np.uint64(self.share * 2.0**64)
+        rows = np.flatnonzero(drawn[grouping.group])
         before = {name: records.column(name).at(rows) for name in names}
         changed = {name: column.at(rows) for name, column in after.items() if name in names}
         own = None if weights is None else weights[rows], None if units is None else units[rows]
@@ -283,12 +327,52 @@ class Tally:
 
     def unmoved(self, name: str) -> int:
         """In how many constant groups noise has changed no value of a column."""
-        noises = [sums.noise[name] for sums in self._sums if name in sums.noise]
-        return sum(int(np.count_nonzero((noise.was_low == noise.was_high) & ~noise.moved)) for noise in noises)
+        return sum(sums.unmoved[name] + _unmoved(sums.noise.get(name)) for sums in self._sums)
+
+    def found(self, division: int) -> Found:
+        """What was added up of chunks of a division, all of whose groups are there: these are settled, and let go."""
+        sums = self._sums[division]
+        if division == len(self._sums) - 1:
+            sums.constant, sums.exposed, sums.group_sizes = self._constant_records(sums), [], []
+            sums.unmoved.update({name: _unmoved(noise) for name, noise in sums.noise.items()})
+        sums.noise = {}
+        return Found(
+            self.records, self.missing_after, self.seconds, self.exposed, self._sums, self._samples, self._elsewhere
+        )
+
+    def merge(self, found: Found, first: Sequence[Mapping[int, int]]) -> None:
+        """Take in what was found elsewhere, chunk by chunk.
+
+        A group has the number of its chunk in the upper half of its own; `first` says for each division which is the
+        first group of a chunk.
+        """
+        self.records += found.records
+        self.missing_after.update(found.missing_after)
+        self.seconds += found.seconds
+        self.exposed += found.exposed
+        for own, other in zip(self._sums, found.sums, strict=True):
+            own.merge(other)
+        for samples, more in zip(self._samples, found.samples, strict=True):
+            samples += more
+        for i, noises in enumerate(found.noise):
+            for name, (ids, noise) in noises.items():
+                chunk, group = np.divmod(ids, CHUNK)
+                numbers = np.array([first[i][c] for c in chunk.tolist()], np.int64) + group
+                self._sums[i].add_noise(name, numbers, noise)
+
+    @property
+    def groups(self) -> list[int]:
+        """How many groups each division has so far."""
+        return [sums.groups for sums in self._sums]
 
 
 def _noisy(recipe: Recipe) -> list[str]:
     return [name for name in recipe.of_role("confidential") if recipe.columns[name].noise is not None]
+
+
+def _unmoved(noise: _Noise | None) -> int:
+    """The constant groups in which no value was changed."""
+    return 0 if noise is None else int(np.count_nonzero((noise.was_low == noise.was_high) & ~noise.moved))
 
 
 def _empty(groups: int) -> list[Any]:

@@ -5,7 +5,7 @@ It is made on the released values with the units beside them, before these are d
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ..errors import PromiseError
@@ -18,17 +18,27 @@ from .solving import Released
 
 
 class UnitCheck:
-    """Counts units as pieces are released; nothing to do where the recipe names none, or keeps them in the release."""
+    """Counts units as pieces are released; nothing to do where the recipe names none, or keeps them in the release.
 
-    def __init__(self, recipe: Recipe, details: Mapping[str, Any], memory: int | None = None) -> None:
+    With `only`, the classes of these scenarios alone are looked at.
+    """
+
+    def __init__(
+        self,
+        recipe: Recipe,
+        details: Mapping[str, Any],
+        memory: int | None = None,
+        only: Sequence[str] | None = None,
+    ) -> None:
         self._recipe = recipe
         self._count: UnitCount | None = None
         name = recipe.unit_column
         if name is not None and recipe.columns[name].role == "identifier":
             unit = UnitClaim(name, tuple(details.get("missing") or ()))
             told = {q: q for q in recipe.quasi}
-            claims = Claims(scenarios_of(recipe, told), recipe.within, unit=unit)
-            self._count = UnitCount(claims, memory)
+            scenarios = tuple(s for s in scenarios_of(recipe, told) if only is None or s.name in only)
+            self._claims = Claims(scenarios, recipe.within, unit=unit)
+            self._count = UnitCount(self._claims, memory)
 
     def add(self, part: Released, column: Callable[[str], Any]) -> None:
         """Take in some released records; `column` gives one that is not masked, as Arrow has it."""
@@ -37,9 +47,19 @@ class UnitCheck:
         import pyarrow as pa
 
         records, after = part.records, part.after
-        names = [*self._recipe.quasi, str(self._recipe.unit_column)]
+        names = self._claims.columns
         arrays = [records.typed(n).write(after[n].numbers) if n in after else column(n) for n in names]
         self._count.add(pa.Table.from_arrays(arrays, names=names))
+
+    @property
+    def found(self) -> Any:
+        """What was counted, for another check to take in."""
+        return None if self._count is None else self._count.found
+
+    def merge(self, found: Any) -> None:
+        """Take in what was counted elsewhere."""
+        if self._count is not None:
+            self._count.merge(found)
 
     def checks(self) -> tuple[Check, ...]:
         """What was found; refused if a class has too few units."""

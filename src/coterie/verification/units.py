@@ -39,6 +39,15 @@ class _Classes:
                 self.units.setdefault(number, set()).update(few)
                 self.records[number] = self.records.get(number, 0) + records
 
+    def merge(self, other: _Classes) -> None:
+        """Take in the classes of other pieces."""
+        known = [least for least in (self.least, other.least) if least is not None]
+        self.least = min(known, default=None)
+        self.full += other.full
+        for number, units in other.units.items():
+            self.units.setdefault(number, set()).update(units)
+            self.records[number] = self.records.get(number, 0) + other.records[number]
+
     def check(self, scenario: Scenario, column: str) -> Check:
         """What was found."""
         full = np.unique(np.concatenate(self.full)) if self.full else np.empty(0, np.uint64)
@@ -84,6 +93,16 @@ class UnitCount:
                 guard = claims.unit.guard(scenario.k, kind in sql.TEXT)
                 folds = folds_of(relation, guard, unit, kind)
                 self._found[scenario.name].add(ask(relation, sql.units(keys, guard, unit, kind, folds)))
+
+    @property
+    def found(self) -> dict[str, _Classes]:
+        """What was counted, for another count of the same claims."""
+        return self._found
+
+    def merge(self, found: dict[str, _Classes]) -> None:
+        """Take in what was counted elsewhere."""
+        for name, classes in found.items():
+            self._found[name].merge(classes)
 
     def checks(self) -> tuple[Check, ...]:
         """What was found in all pieces."""
