@@ -35,7 +35,8 @@ def verify(
     Parameters
     ----------
     release : path or table
-        A CSV, TSV, Parquet, Feather (Arrow), SPSS, Stata or SAS file; a pandas or polars DataFrame, a pyarrow Table.
+        A CSV, TSV, Parquet, Feather (Arrow), SPSS, Stata or SAS file; a folder of Parquet files of one schema, and
+        nothing else; a pandas or polars DataFrame, a pyarrow Table.
     quasi : list of str
         The quasi-identifiers. Records that agree in all of them are a class.
     k : int
