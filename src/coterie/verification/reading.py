@@ -84,6 +84,35 @@ def opened(
             connection.close()
 
 
+@contextmanager
+def opened_files(
+    places: Sequence[str], columns: Sequence[str], name: str, memory: int, empty: bool = False
+) -> Iterator[tuple[Any, dict[str, str]]]:
+    """The same of some Parquet files of a release, for a task that has one core; without records if only types count.
+
+    `name` is what an error calls the release.
+    """
+    with private_connection(memory) as connection:
+
+        def fill() -> None:
+            names, schema, batches = arrow.of_parquet(places, columns)
+            pour(connection, HELD, arrow.reader(schema, () if empty else batches, positions(names, columns)))
+
+        quietly(fill, cannot_be_read(name, "parquet"))
+        yield connection.table(HELD), {c: f"c{j}" for j, c in enumerate(columns)}
+
+
+@contextmanager
+def private_connection(memory: int) -> Iterator[Any]:
+    """A DuckDB that can open nothing, for a task that has one core."""
+    with private_folder() as private:
+        connection = _connect(private, None, memory, threads=1)
+        try:
+            yield connection
+        finally:
+            connection.close()
+
+
 _PREFIX = "coterie-check-"
 _FRESH = 60.0  # seconds in which a folder may not be locked yet
 
@@ -232,7 +261,7 @@ def _is_plain(path: str) -> bool:
     return all(sign.isalnum() or sign in "/._- ,()+=@:" for sign in signs) and "://" not in path
 
 
-def _connect(private: str, path: str | None = None, memory: int | None = None) -> Any:
+def _connect(private: str, path: str | None = None, memory: int | None = None, threads: int | None = None) -> Any:
     """A DuckDB of our own that can open nothing but `path`."""
     import duckdb
 
@@ -252,6 +281,8 @@ def _connect(private: str, path: str | None = None, memory: int | None = None) -
     )
     if memory is not None:
         connection.execute(f"SET memory_limit = '{memory >> 20}MiB'")
+    if threads is not None:
+        connection.execute(f"SET threads = {threads}")
     if path is not None:
         connection.execute(f"SET allowed_paths = [{literal(path)}]")
     connection.execute("SET enable_external_access = false")
@@ -289,9 +320,13 @@ def _pour(connection: Any, release: Any, claims: Claims) -> None:
     position = positions(names, claims.columns)
     if isinstance(release, Path) and claims.released:
         check_released(_all_names(release), claims.released)
-    reader = arrow.reader(schema, batches, position)
-    connection.register("stream", reader)
-    connection.execute(f"CREATE TABLE {HELD} AS SELECT * FROM stream")
+    pour(connection, HELD, arrow.reader(schema, batches, position))
+
+
+def pour(connection: Any, table: str, batches: Any, more: bool = False) -> None:
+    """Make a table of Arrow batches, or put them into one that is there."""
+    connection.register("stream", batches)
+    connection.execute(f"{f'INSERT INTO {table}' if more else f'CREATE TABLE {table} AS'} SELECT * FROM stream")
     connection.unregister("stream")
 
 
