@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+_SET = ("PYSPARK_PYTHON", "PYSPARK_DRIVER_PYTHON", "PYTHONPATH")  # in the environment, which workers inherit
+
 
 def made_session():
     """A session, or a skip where Spark or Java is missing."""
@@ -17,9 +19,9 @@ def made_session():
         pytest.skip("Spark needs Java")
     import coterie
 
-    here = [str(Path(coterie.__file__).parents[1]), str(Path(__file__).parent)]
     os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
-    path = os.pathsep.join([*here, *filter(None, [os.environ.get("PYTHONPATH")])])
+    here = str(Path(coterie.__file__).parents[1]), str(Path(__file__).parent)
+    os.environ["PYTHONPATH"] = os.pathsep.join([*here, *filter(None, [os.environ.get("PYTHONPATH")])])
     builder = sql.SparkSession.builder.master("local[2]").appName("coterie tests")
     for name, value in {
         "spark.ui.enabled": "false",
@@ -27,7 +29,6 @@ def made_session():
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.sql.shuffle.partitions": "4",
         "spark.ui.showConsoleProgress": "false",
-        "spark.executorEnv.PYTHONPATH": path,
         "spark.driver.memory": "1g",
     }.items():
         builder = builder.config(name, value)
@@ -37,7 +38,7 @@ def made_session():
 @pytest.fixture(scope="session")
 def spark():
     """One session for all tests of a process."""
-    before = {name: os.environ.get(name) for name in ("PYSPARK_PYTHON", "PYSPARK_DRIVER_PYTHON")}
+    before = {name: os.environ.get(name) for name in _SET}
     session = made_session()
     yield session
     session.stop()

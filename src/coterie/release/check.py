@@ -153,7 +153,7 @@ def verify_bundle(folder: Path, input: Any = None) -> Verdict:
 
 
 def _is_same(said: Any, found: dict[str, Any]) -> bool:
-    """Whether two verdicts are the same but for the last digits of an entropy: they once came from the order of sums."""
+    """Whether verdicts are the same but for the last digit of an entropy, which once came from the order of a sum."""
     try:
         pairs = list(zip(said["checks"], found["checks"], strict=True))
         alike = all(math.isclose(one["found"], other["found"], rel_tol=1e-12) for one, other in pairs)
