@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ..errors import CoterieError, boundary
-from . import sql, texts, verdict
+from . import answers, sql, verdict
 from .asking import ask, folds_of, kinds_of
 from .claims import Claims, Guard, Scenario, Unit, claims_of, listed
 from .reading import opened
@@ -35,7 +35,8 @@ def verify(
     Parameters
     ----------
     release : path or table
-        A CSV, TSV, Parquet, Feather (Arrow), SPSS, Stata or SAS file; a pandas or polars DataFrame, a pyarrow Table.
+        A CSV, TSV, Parquet, Feather (Arrow), SPSS, Stata or SAS file; a folder of Parquet files of one schema, and
+        nothing else; a pandas or polars DataFrame, a pyarrow Table.
     quasi : list of str
         The quasi-identifiers. Records that agree in all of them are a class.
     k : int
@@ -136,11 +137,16 @@ def _checked(relation: Any, claims: Claims, names: Mapping[str, str]) -> Verdict
         name, kind = names[guard.column], kinds[guard.column]
         folds = folds_of(relation, guard, name, kind)
         if not sql.has_keys(guard, kind):  # any text can be read as a category
-            _check_order(relation, guard)
-            _check_readable(relation, guard, name, kind)
+            answers.check_order(relation, guard)
+            ((missing, unreadable),) = ask(relation, sql.readable(guard, name, kind))
+            answers.check_readable(guard, missing, unreadable)
         for scenario in claims.scenarios:
-            exact = [keys[c] for c in claims.key(scenario)]
-            checks += _guarded(relation, scenario.name, exact, guard, name, kind, folds, whole[scenario.name])
+            about = [keys[c] for c in claims.key(scenario)], guard, name, kind, folds
+            (diversity,) = ask(relation, sql.diversity(*about))
+            closeness = None
+            if guard.t is not None:
+                (closeness,) = ask(relation, sql.closeness(*about, whole[scenario.name]))
+            checks += answers.of_guard(scenario, guard, diversity, closeness)
     return Verdict(tuple(checks), records)
 
 
@@ -151,54 +157,5 @@ def _units(relation: Any, claims: Claims, keys: Mapping[str, str], name: str, ki
         guard = claims.unit.guard(scenario.k, kind in sql.TEXT)  # type: ignore[union-attr]
         folds = folds_of(relation, guard, name, kind)
         (found,) = ask(relation, sql.diversity([keys[c] for c in claims.key(scenario)], guard, name, kind, folds))
-        classes, least, _, few, exposed, *_ = found
-        checks.append(verdict.units(scenario.name, guard.column, scenario.k, least, classes, few, exposed))
+        checks.append(answers.of_units(scenario, guard, found))
     return checks
-
-
-def _check_order(relation: Any, guard: Guard) -> None:
-    if guard.order:
-        folds = texts.folds(c for (c,) in ask(relation, sql.order_letters(guard)))
-        ((twice,),) = ask(relation, sql.spelt_twice(guard, folds))
-        if twice:
-            what = f"'order' of '{guard.column}' must name each value once; case, blanks and zeros make no other value."
-            raise CoterieError(what, f"{twice:,} in another spelling", "make them one in the data.")
-
-
-def _check_readable(relation: Any, guard: Guard, name: str, kind: str) -> None:
-    ((missing, unreadable),) = ask(relation, sql.readable(guard, name, kind))
-    if unreadable:
-        hint = "name texts that stand for a missing value in 'missing'; see also 'decimal', 'format' and 'order'."
-        got = f"{unreadable:,} {'value' if unreadable == 1 else 'values'} that can't be read as that"
-        raise CoterieError(f"'{guard.column}' must be {guard.kind}.", got, hint)
-    if missing and guard.t is not None and guard.is_ordered:
-        what = "Values that are missing have no place in an order: t-closeness is not defined."
-        raise CoterieError(what, f"{missing:,} missing in '{guard.column}'", "leave t out, or call the column nominal.")
-
-
-def _guarded(
-    relation: Any,
-    scenario: str,
-    keys: Sequence[str],
-    guard: Guard,
-    name: str,
-    kind: str,
-    folds: texts.Folds,
-    whole: str,
-) -> list[Check]:
-    """The checks of one confidential column in the classes of one scenario."""
-    (found,) = ask(relation, sql.diversity(keys, guard, name, kind, folds))
-    classes, least, least_entropy, few, exposed, few_entropy, exposed_entropy, constant, in_constant = found
-    told: list[tuple[str, float, float, int, int]] = []
-    if guard.l is not None:
-        told.append(("distinct l-diversity", guard.l, least, few, exposed))
-    if guard.entropy is not None:
-        told.append(("entropy l-diversity", guard.entropy, least_entropy, few_entropy, exposed_entropy))
-    if guard.t is not None:
-        ((farthest, beyond, exposed_beyond),) = ask(relation, sql.closeness(keys, guard, name, kind, folds, whole))
-        told.append(("t-closeness", guard.t, farthest, beyond, exposed_beyond))
-    checks = [
-        verdict.diversity(what, scenario, guard.column, wanted, value, classes, number, inside)
-        for what, wanted, value, number, inside in told
-    ]
-    return [*checks, verdict.constants(scenario, guard.column, classes, constant, in_constant)]

@@ -64,33 +64,54 @@ def plain(array: Any, name: str) -> Any:
     raise CoterieError("Columns must hold plain values.", f"'{name}', whose values have parts or a type of their own")
 
 
-def of_parquet(path: Path, columns: Sequence[str]) -> Batches:
-    """A Parquet file, batch by batch."""
-    from pyarrow import parquet
-
-    file = parquet.ParquetFile(path)
-    names = file.schema_arrow.names
+def of_parquet(places: Sequence[Path | str], columns: Sequence[str]) -> Batches:
+    """Parquet files of one schema, one after the other, batch by batch."""
+    schema = schema_of_parquet(places[0])
+    for place in places[1:]:  # before any is read; and none stays open, there may be thousands
+        if not schema.equals(schema_of_parquet(place)):
+            raise differing()
+    names = schema.names
     wanted = [c for c in dict.fromkeys(columns) if c in names]
     if any(names.count(c) > 1 for c in wanted) or len(wanted) < len(columns):
-        return names, file.schema_arrow, ()  # to be complained about
+        return names, schema, ()  # to be complained about
 
     def batches() -> Iterator[Any]:
-        for group in range(file.num_row_groups):  # one by one: of all together, pyarrow would keep what it has read
-            for batch in file.iter_batches(ROWS, columns=wanted, row_groups=[group]):
-                if sorted(batch.schema.names) != sorted(wanted):  # a dot in a name is taken for a path, too
-                    raise CoterieError("Column names must be unique.", "a column inside another one with the same name")
-                yield batch.select(wanted)
+        for place in places:
+            with _parquet(place) as file:
+                yield from _of_one(file, wanted)
 
     import pyarrow as pa
 
-    return wanted, pa.schema([file.schema_arrow.field(c) for c in wanted]), batches()
+    return wanted, pa.schema([schema.field(c) for c in wanted]), batches()
 
 
-def names_of_parquet(path: Path) -> list[str]:
-    """The columns of a Parquet file."""
-    from pyarrow import parquet
+def _of_one(file: Any, wanted: Sequence[str]) -> Iterator[Any]:
+    for group in range(file.num_row_groups):  # one by one: of all together, pyarrow would keep what it has read
+        for batch in file.iter_batches(ROWS, columns=list(wanted), row_groups=[group]):
+            if sorted(batch.schema.names) != sorted(wanted):  # a dot in a name is taken for a path, too
+                raise CoterieError("Column names must be unique.", "a column inside another one with the same name")
+            yield batch.select(list(wanted))
 
-    return list(parquet.read_schema(path).names)
+
+def schema_of_parquet(place: Path | str) -> Any:
+    """The Arrow schema of a Parquet file."""
+    with _parquet(place) as file:
+        return file.schema_arrow
+
+
+def differing() -> CoterieError:
+    """What is said where not all files have one schema."""
+    return CoterieError("All files of a release must have the same columns, of the same types.", "other ones in some")
+
+
+def _parquet(place: Path | str) -> Any:
+    """A Parquet file by its path, or by the URI of a file system that pyarrow knows."""
+    from pyarrow import fs, parquet
+
+    if isinstance(place, str) and "://" in place:
+        system, path = fs.FileSystem.from_uri(place)
+        return parquet.ParquetFile(path, filesystem=system)
+    return parquet.ParquetFile(place)
 
 
 def of_feather(path: Path) -> Batches:

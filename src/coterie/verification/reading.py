@@ -65,10 +65,10 @@ def opened(
     columns = claims.columns
     with private_folder() as private:
         path = _file(release)
-        if path is not None and path.suffix.lower() in delimited.SUFFIXES:
+        if path is not None and _suffix(path) in delimited.SUFFIXES:
             file = delimited.File.find(path, columns, dialect, Path(private))
-            position = _positions(file.names, columns)
-            _check_released(file.names, claims.released)
+            position = positions(file.names, columns)
+            check_released(file.names, claims.released)
             literally = quietly(lambda: _plain_path(file.path, private), f"'{path.name}' cannot be read.", "rename it.")
             connection = _connect(private, literally, memory)
             fill: Callable[[], None] = lambda: file.fill(connection, literally, HELD, position)  # noqa: E731
@@ -80,6 +80,35 @@ def opened(
         try:
             quietly(fill, *_complaint(release, path))
             yield connection.table(HELD), {c: f"c{j}" for j, c in enumerate(columns)}
+        finally:
+            connection.close()
+
+
+@contextmanager
+def opened_files(
+    places: Sequence[str], columns: Sequence[str], name: str, memory: int, empty: bool = False
+) -> Iterator[tuple[Any, dict[str, str]]]:
+    """The same of some Parquet files of a release, for a task that has one core; without records if only types count.
+
+    `name` is what an error calls the release.
+    """
+    with private_connection(memory) as connection:
+
+        def fill() -> None:
+            names, schema, batches = arrow.of_parquet(places, columns)
+            pour(connection, HELD, arrow.reader(schema, () if empty else batches, positions(names, columns)))
+
+        quietly(fill, cannot_be_read(name, "parquet"))
+        yield connection.table(HELD), {c: f"c{j}" for j, c in enumerate(columns)}
+
+
+@contextmanager
+def private_connection(memory: int) -> Iterator[Any]:
+    """A DuckDB that can open nothing, for a task that has one core."""
+    with private_folder() as private:
+        connection = _connect(private, None, memory, threads=1)
+        try:
+            yield connection
         finally:
             connection.close()
 
@@ -150,16 +179,30 @@ def _complaint(release: Any, path: Path | None) -> tuple[str, str | None]:
             f"A table of type {type(release).__module__.split('.')[0]}.{type(release).__name__} cannot be read.",
             None,
         )
-    if path.suffix.lower() in delimited.SUFFIXES:
+    if _suffix(path) in delimited.SUFFIXES:
         hint = (
             "has every row as many fields as the first; are quotes closed and line ends alike; is the encoding right?"
         )
         return f"'{path.name}' cannot be read without doubt.", hint
-    return f"'{path.name}' cannot be read as {path.suffix[1:]}.", None
+    return cannot_be_read(path.name, "parquet" if path.is_dir() else path.suffix[1:]), None
+
+
+def cannot_be_read(name: str, form: str) -> str:
+    """What is said of a file that is damaged, or no such file."""
+    return f"'{name}' cannot be read as {form}."
+
+
+def _suffix(path: Path) -> str:
+    """What a name says of the form of a file; a folder holds Parquet files, whatever it is called."""
+    return PARQUET[0] if path.is_dir() else path.suffix.lower()
+
+
+def _in_parquet(path: Path) -> list[Path]:
+    return parquet_files(path) if path.is_dir() else [path]
 
 
 def _file(release: Any) -> Path | None:
-    """The path of a release that is a file; None if it is a table."""
+    """The path of a release that is a file, or a folder of Parquet files; None if it is a table."""
     if not isinstance(release, (str, os.PathLike)):
         return None
     path = Path(os.path.abspath(os.fspath(release)))
@@ -174,7 +217,8 @@ def _file(release: Any) -> Path | None:
     if reason:
         raise CoterieError(f"'{path.name}' cannot be read.", reason)
     if stat.S_ISDIR(mode):
-        return _bundle(path)
+        quietly(lambda: parquet_files(path), f"'{path.name}' cannot be read.")  # before any work is begun
+        return path
     if stat.S_ISLNK(mode):
         raise CoterieError(
             "The release must be a file of its own.", f"'{path.name}', a link", "name what it points to."
@@ -186,11 +230,16 @@ def _file(release: Any) -> Path | None:
     return path
 
 
-def _bundle(path: Path) -> Path:
-    """HOOK: the data file of a bundle folder. Not there yet."""
-    raise CoterieError(
-        "The release must be a file or a table.", f"'{path.name}', a folder", "name the data file in it."
-    )
+def parquet_files(folder: Path) -> list[Path]:
+    """The files of a folder that holds Parquet files of one release and nothing else, in the order of their names."""
+    what = "A folder must hold Parquet files of one release, and nothing else."
+    hint = "name the data file or the folder of data in it."
+    found = sorted(folder.iterdir(), key=lambda path: path.name)
+    odd = [path for path in found if path.suffix != ".parquet" or not stat.S_ISREG(path.lstat().st_mode)]
+    if odd or not found:
+        got = f"'{folder.name}', a folder with {f'{len(odd):,} other entries' if odd else 'no files'}"
+        raise CoterieError(what, got.replace(" 1 other entries", " 1 other entry"), hint)
+    return found
 
 
 def _plain_path(path: Path, private: str) -> str:
@@ -212,7 +261,7 @@ def _is_plain(path: str) -> bool:
     return all(sign.isalnum() or sign in "/._- ,()+=@:" for sign in signs) and "://" not in path
 
 
-def _connect(private: str, path: str | None = None, memory: int | None = None) -> Any:
+def _connect(private: str, path: str | None = None, memory: int | None = None, threads: int | None = None) -> Any:
     """A DuckDB of our own that can open nothing but `path`."""
     import duckdb
 
@@ -232,6 +281,8 @@ def _connect(private: str, path: str | None = None, memory: int | None = None) -
     )
     if memory is not None:
         connection.execute(f"SET memory_limit = '{memory >> 20}MiB'")
+    if threads is not None:
+        connection.execute(f"SET threads = {threads}")
     if path is not None:
         connection.execute(f"SET allowed_paths = [{literal(path)}]")
     connection.execute("SET enable_external_access = false")
@@ -240,7 +291,7 @@ def _connect(private: str, path: str | None = None, memory: int | None = None) -
     return connection
 
 
-def _positions(names: Sequence[str], columns: Sequence[str]) -> list[int]:
+def positions(names: Sequence[str], columns: Sequence[str]) -> list[int]:
     """Where the columns stand. Names of the release are not told: without a header they'd be values."""
     lacking = [c for c in columns if c not in names]
     if lacking:
@@ -252,7 +303,7 @@ def _positions(names: Sequence[str], columns: Sequence[str]) -> list[int]:
     return [list(names).index(c) for c in columns]
 
 
-def _check_released(names: Sequence[str], released: Sequence[str]) -> None:
+def check_released(names: Sequence[str], released: Sequence[str]) -> None:
     """Refuse a file with other columns than those that are to be released: one that should be dropped, say."""
     if not released or sorted(names) == sorted(released):
         return
@@ -266,19 +317,23 @@ def _check_released(names: Sequence[str], released: Sequence[str]) -> None:
 def _pour(connection: Any, release: Any, claims: Claims) -> None:
     """Fill the table from Arrow batches."""
     names, schema, batches = _batches(release, claims.columns, claims.keys)
-    position = _positions(names, claims.columns)
+    position = positions(names, claims.columns)
     if isinstance(release, Path) and claims.released:
-        _check_released(_all_names(release), claims.released)
-    reader = arrow.reader(schema, batches, position)
-    connection.register("stream", reader)
-    connection.execute(f"CREATE TABLE {HELD} AS SELECT * FROM stream")
+        check_released(_all_names(release), claims.released)
+    pour(connection, HELD, arrow.reader(schema, batches, position))
+
+
+def pour(connection: Any, table: str, batches: Any, more: bool = False) -> None:
+    """Make a table of Arrow batches, or put them into one that is there."""
+    connection.register("stream", batches)
+    connection.execute(f"{f'INSERT INTO {table}' if more else f'CREATE TABLE {table} AS'} SELECT * FROM stream")
     connection.unregister("stream")
 
 
 def _all_names(path: Path) -> list[str]:
-    suffix = path.suffix.lower()
+    suffix = _suffix(path)
     if suffix in PARQUET:
-        return arrow.names_of_parquet(path)
+        return list(arrow.schema_of_parquet(_in_parquet(path)[0]).names)
     return arrow.of_feather(path)[0] if suffix in FEATHER else arrow.names_of_statistics(path, STATISTICS[suffix])
 
 
@@ -286,9 +341,9 @@ def _batches(release: Any, columns: Sequence[str], keys: Sequence[str]) -> tuple
     """Column names, Arrow schema and batches of a file or a table."""
     if not isinstance(release, Path):
         return arrow.of_table(release, columns, keys)
-    suffix = release.suffix.lower()
+    suffix = _suffix(release)
     if suffix in PARQUET:
-        return arrow.of_parquet(release, columns)
+        return arrow.of_parquet(_in_parquet(release), columns)
     if suffix in FEATHER:
         return arrow.of_feather(release)
     return arrow.of_statistics(release, STATISTICS[suffix], columns, keys)

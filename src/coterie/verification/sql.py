@@ -162,6 +162,48 @@ def sizes(keys: Sequence[str]) -> str:
     )
 
 
+def tallies(keys: Sequence[str], present: bool = False) -> str:
+    """Classes of a part of the release: keys, records (n), and a number (h) by which parts of classes come together.
+
+    If `present`, only those whose first key is.
+    """
+    named, names = _named(keys)
+    some = " WHERE k0 IS NOT NULL" if present else ""
+    return (
+        f"SELECT {names}, count(*) AS n, hash({names}) AS h "
+        f"FROM (SELECT {named} FROM coterie_release){some} GROUP BY {names}"
+    )
+
+
+def sizes_of_tallies(keys: int) -> str:
+    """How many classes there are of each size, where all parts of a class are among the tallies."""
+    names = ", ".join(f"k{j}" for j in range(keys))
+    tallied = f"SELECT sum(n)::BIGINT AS size FROM coterie_release GROUP BY {names}"
+    return f"SELECT size, count(*) FROM ({tallied}) GROUP BY size"
+
+
+def records(keys: Sequence[str], columns: Sequence[str]) -> str:
+    """Every record by the keys of its class, some columns as they are (v0, v1, …), and the number h of its class."""
+    named, names = _named(keys)
+    more = "".join(f", {ident(column)} AS v{j}" for j, column in enumerate(columns))
+    return f"SELECT *, hash({names}) AS h FROM (SELECT {named}{more} FROM coterie_release)"
+
+
+def values(column: str, kind: str, count: str = "count(*)") -> str:
+    """The different values of a column as they are (v0), how often each occurs (n), and a number of the value (h)."""
+    key = exact(column, kind)
+    return (
+        f"SELECT any_value({ident(column)}) AS v0, ({count})::BIGINT AS n, hash(any_value({key})) AS h "
+        f"FROM coterie_release GROUP BY {key}"
+    )
+
+
+def distribution(guard: Guard, column: str, kind: str, folds: Folds) -> str:
+    """From values with their counts (n): how often each is in the whole file, by what it stands for (w)."""
+    rows = _rows(("n",), guard, column, kind, folds)
+    return f"SELECT w, sum(n)::BIGINT AS n FROM (SELECT k0 AS n, {value(guard, kind)} AS w FROM ({rows})) GROUP BY w"
+
+
 def _named(keys: Sequence[str]) -> tuple[str, str]:
     """The keys under names of our own, which no column of the release can be mistaken for."""
     return ", ".join(f"{key} AS k{j}" for j, key in enumerate(keys)), ", ".join(f"k{j}" for j in range(len(keys)))
@@ -246,6 +288,10 @@ def units(keys: Sequence[str], guard: Guard, column: str, kind: str, folds: Fold
     GROUP BY {names}"""
 
 
+# sum(n ln n), the same in any order: doubles from 1 on are integers once multiplied by 2^52, and these add exactly
+_EXACTLY = "(sum((n * ln(n) * 4503599627370496)::HUGEINT) FILTER (w IS NOT NULL))::DOUBLE / 4503599627370496"
+
+
 def diversity(keys: Sequence[str], guard: Guard, column: str, kind: str, folds: Folds) -> str:
     """Of all classes: least distinct l and entropy l, classes and records below each, classes with one value at most.
 
@@ -258,7 +304,7 @@ def diversity(keys: Sequence[str], guard: Guard, column: str, kind: str, folds: 
     of_class AS (
       SELECT any_value(size) AS size, count(w) AS l,
         coalesce(exp(ln(sum(n) FILTER (w IS NOT NULL))
-          - sum(n * ln(n)) FILTER (w IS NOT NULL) / sum(n) FILTER (w IS NOT NULL)), 0.0) AS e
+          - ({_EXACTLY}) / sum(n) FILTER (w IS NOT NULL)), 0.0) AS e
       FROM cells GROUP BY id)
     SELECT count(*)::BIGINT, min(l)::BIGINT, min(e),
       count(*) FILTER (l < {l}), coalesce(sum(size) FILTER (l < {l}), 0)::BIGINT,
@@ -269,15 +315,18 @@ def diversity(keys: Sequence[str], guard: Guard, column: str, kind: str, folds: 
     )
 
 
-def closeness(keys: Sequence[str], guard: Guard, column: str, kind: str, folds: Folds, whole: str) -> str:
+def closeness(
+    keys: Sequence[str], guard: Guard, column: str, kind: str, folds: Folds, whole: str, everywhere: str = "cells"
+) -> str:
     """Of all classes: the largest distance to the whole file, classes and records beyond t.
 
-    `whole` is the type for products of counts, as `whole_type` says.
+    `whole` is the type for products of counts, as `whole_type` says; `everywhere` the table of the whole file's values
+    (w) and counts (n), where the relation holds only some classes.
     """
     measure = _ordered if guard.is_ordered else _equal
     return (
         _cells(keys, guard, column, kind, folds)
-        + measure(whole)
+        + measure(whole, everywhere)
         + f"""
     SELECT max(d), count(*) FILTER (d > {guard.t!r}::DOUBLE + 1e-12),
       coalesce(sum(size) FILTER (d > {guard.t!r}::DOUBLE + 1e-12), 0)::BIGINT
@@ -290,10 +339,10 @@ def whole_type(records: int, largest: int) -> str:
     return "BIGINT" if records**2 * largest < 2**62 else "HUGEINT"
 
 
-def _equal(whole: str) -> str:
+def _equal(whole: str, everywhere: str) -> str:
     """1/2 sum |p - q|; a value that the class lacks adds its q, so that only the class's own cells are visited."""
     return f""",
-    whole AS (SELECT w, sum(n)::{whole} AS n FROM cells GROUP BY w),
+    whole AS (SELECT w, sum(n)::{whole} AS n FROM {everywhere} GROUP BY w),
     every AS (SELECT sum(n)::{whole} AS n FROM whole),
     distances AS (
       SELECT any_value(c.size) AS size,
@@ -302,7 +351,7 @@ def _equal(whole: str) -> str:
       FROM cells AS c JOIN whole AS a ON c.w IS NOT DISTINCT FROM a.w CROSS JOIN every AS e GROUP BY c.id)"""
 
 
-def _ordered(whole: str) -> str:
+def _ordered(whole: str, everywhere: str) -> str:
     """1/(m-1) sum over i of |sum over j <= i of (p_j - q_j)|, by the class's own values alone.
 
     With N records in all and C_i of them up to the i-th of m values, a class of s records with c of them up to there
@@ -310,7 +359,7 @@ def _ordered(whole: str) -> str:
     up to which the difference is positive: the sums of both parts follow from P_i, the sum of C_1 to C_i.
     """
     return f""",
-    whole AS (SELECT w, sum(n) AS n FROM cells GROUP BY w),
+    whole AS (SELECT w, sum(n) AS n FROM {everywhere} GROUP BY w),
     ranked AS (SELECT w, row_number() OVER (ORDER BY w) AS i, sum(n) OVER (ORDER BY w) AS upto FROM whole),
     ranks AS MATERIALIZED (
       SELECT w, i::{whole} AS i, upto::{whole} AS upto, sum(upto) OVER (ORDER BY i)::{whole} AS p FROM ranked),

@@ -66,7 +66,7 @@ def uniqueness(
         together = max(1, min(AT_ONCE, CELLS // max(1, records)))
         for first in range(0, len(columns), together):
             some = columns[first : first + together]
-            keys = [_key(column, names[column], kinds[column], missing) for column in some]
+            keys = [key_of(column, names[column], kinds[column], missing) for column in some]
             narrow = relation.project(", ".join(ident(names[column]) for column in some))
             found = {g: ColumnValues(*map(int, counts)) for g, *counts in ask(narrow, _values(keys))}
             everything = (1 << len(some)) - 1
@@ -80,7 +80,7 @@ AT_ONCE = 16  # columns that one question is about
 CELLS = 4_000_000  # records times such columns: each has a table of its values meanwhile
 
 
-def _key(column: str, name: str, kind: str, missing: Sequence[str]) -> str:
+def key_of(column: str, name: str, kind: str, missing: Sequence[str]) -> str:
     """The values of a column, each told from all others; NULL where it is missing."""
     guard = Guard(column, "nominal", missing=tuple(missing) if kind in sql.TEXT else ())
     return f"CASE WHEN {sql.present(guard, name, kind)} IS NOT NULL THEN {sql.exact(name, kind)} END"
