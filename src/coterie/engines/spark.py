@@ -73,7 +73,7 @@ class SparkEngine:
         self.sha256 = self._hash() if hashed else None
 
     def _hash(self) -> str:
-        return self.files.hash([digest for _, digest in self._each(Hashing(self.files), len(self.files.files))])
+        return self.files.hash(hashes_of(self.session, self.files))
 
     def check_unchanged(self) -> None:
         """Refuse files that were written to, or replaced, since they were opened."""
@@ -91,7 +91,7 @@ class SparkEngine:
 
     def looks(self, columns: Sequence[str], fresh: Collector) -> list[tuple[int, Any]]:
         """What a collector finds in each task."""
-        return self._each(Look(self._reader, tuple(columns), fresh), len(self._tasks))
+        return _each(self.session, Look(self._reader, tuple(columns), fresh), len(self._tasks))
 
     @property
     def _reader(self) -> Reader:
@@ -120,13 +120,13 @@ class SparkEngine:
         most = self._most(names)
         ranges = [chunk_ranges(one.sizes, most, one.together) for one in every]
         chunk_of = [np.repeat(np.arange(len(own)), [len(parts) for parts in own]) for own in ranges]
-        frame = self._mapped(Route(self._reader, names, routers, chunk_of[0]), len(self._tasks))
+        frame = _mapped(self.session, Route(self._reader, names, routers, chunk_of[0]), len(self._tasks))
         for i, one in enumerate(every):
             onward = chunk_of[i + 1] if i + 1 < len(every) else None
             run = spark_tasks.reduced(Solve(self.reading, one.work, ranges[i], one.sizes, i, onward))
             frame = frame.repartition(max(1, len(ranges[i])), "chunk").groupBy("chunk").applyInArrow(run, SCHEMA)
         out: list[list[tuple[int, Any]]] = [[] for _ in every]
-        for _, (i, number, result) in self._collected(frame):
+        for _, (i, number, result) in _collected(frame):
             out[i].append((number, result))
         for own, told in zip(ranges, out, strict=True):
             told.sort(key=lambda pair: pair[0])
@@ -142,24 +142,32 @@ class SparkEngine:
             self.rows = max(1, min(_CHUNK, int(self._memory / each)))
         return self.rows
 
-    def _each(self, run: Callable[[int], Iterator[Any]], tasks: int) -> list[tuple[int, Any]]:
-        """What each task gives, in their order."""
-        found = sorted(self._collected(self._mapped(run, tasks)), key=lambda pair: pair[0])
-        if [task for task, _ in found] != list(range(tasks)):
-            raise CoterieError("Every task must be done once.", f"{len(found)} of {tasks}")
-        return found
 
-    def _mapped(self, run: Callable[[int], Iterator[Any]], tasks: int) -> Any:
-        return self.session.range(0, tasks, 1, tasks).mapInArrow(spark_tasks.mapped(run), SCHEMA)
+def hashes_of(session: Any, files: ParquetFiles) -> list[str]:
+    """The hash of each file, taken by the workers."""
+    return [digest for _, digest in _each(session, Hashing(files), len(files.files))]
 
-    def _collected(self, frame: Any) -> Iterable[tuple[int, Any]]:
-        """The results of a job. Spark's own words about an error may be those of a worker, so they stay here."""
-        rows = quietly(frame.collect)
-        for row in rows:
-            if row["kind"] == REFUSED:
-                kind, *said = pickle.loads(row["payload"])
-                raise kind(*said)
-        return [(row["chunk"], pickle.loads(row["payload"])) for row in rows]
+
+def _each(session: Any, run: Callable[[int], Iterator[Any]], tasks: int) -> list[tuple[int, Any]]:
+    """What each task gives, in their order."""
+    found = sorted(_collected(_mapped(session, run, tasks)), key=lambda pair: pair[0])
+    if [task for task, _ in found] != list(range(tasks)):
+        raise CoterieError("Every task must be done once.", f"{len(found)} of {tasks}")
+    return found
+
+
+def _mapped(session: Any, run: Callable[[int], Iterator[Any]], tasks: int) -> Any:
+    return session.range(0, tasks, 1, tasks).mapInArrow(spark_tasks.mapped(run), SCHEMA)
+
+
+def _collected(frame: Any) -> Iterable[tuple[int, Any]]:
+    """The results of a job. Spark's own words about an error may be those of a worker, so they stay here."""
+    rows = quietly(frame.collect)
+    for row in rows:
+        if row["kind"] == REFUSED:
+            kind, *said = pickle.loads(row["payload"])
+            raise kind(*said)
+    return [(row["chunk"], pickle.loads(row["payload"])) for row in rows]
 
 
 def quietly(run: Callable[[], Any]) -> Any:

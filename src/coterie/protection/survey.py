@@ -226,6 +226,7 @@ class Survey:
 
     def merge(self, other: Survey) -> None:
         """Take in what another survey has seen of other records."""
+        progress.done(other.records)
         self.records += other.records
         self.keys.update(other.keys)
         self.units.merge(other.units)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,7 +19,7 @@ from ..facts.release_facts import ReleaseFacts
 from ..formats import Format, content_hash, default_format
 from ..formats import write as write_file
 from ..formats.streams import writing
-from ..recipe import Recipe
+from ..verification.uniqueness import uniqueness
 from .flow import planned, released
 from .kept import kept_risk, warn_of_kept
 from .labels import released_labels
@@ -32,10 +33,12 @@ from .unit_check import UnitCheck
 from .writing import columns_written, piece_of
 
 if TYPE_CHECKING:
+    from ..facts.measures import KeptRisk
     from .release import Release
 
 AUDIENCE = {"report.html": "public", "verify.json": "public"}  # and the data; the rest is internal
 _VERSIONS = ("numpy", "numba", "highspy", "pyarrow", "duckdb", "narwhals")
+_ON_SPARK = ("pyspark", "pyspark-client")
 _SUFFIX = {"csv": ".csv", "parquet": ".parquet", "feather": ".feather"}
 
 
@@ -43,23 +46,37 @@ _SUFFIX = {"csv": ".csv", "parquet": ".parquet", "feather": ".feather"}
 class Written:
     """Data that were written beside their place, and what is known of them."""
 
-    data: Path
+    data: Path  # a file, or a folder of files
     kind: Format
     names: list[str]
     rows: int | None = None  # how many records were held at a time, where it was written part by part
+    stage: Path | None = None  # where the other files go, if not beside the data
+    parts: Sequence[str] = ()  # the files of the folder, where workers wrote them
+    hashes: Mapping[str, FileFacts] = field(default_factory=dict)  # of these
+
+    @property
+    def beside(self) -> Path:
+        """Where the other files go."""
+        return self.stage or self.data.parent
 
 
 def write_bundle(
-    release: Release, folder: Path, force: bool, format: str | None, progress: bool, rows: int | None = None
+    release: Release, folder: Path | str, force: bool, format: str | None, progress: bool, rows: int | None = None
 ) -> None:
     """Write the bundle beside its place, check the bytes of the data, and move it there."""
+    if release.engine == "spark":
+        from .cluster_bundle import write_on_cluster
+
+        write_on_cluster(release, str(folder), force, format, progress)
+        return
+    folder = Path(folder)
     check_place(folder, force)
     with staging(folder) as stage:
         if release.engine == "memory":
             written = _write_whole(release, stage, format, progress)
         else:
             written = _write_parts(release, stage, format, progress, rows)
-        _finish(release, written, progress)
+        finish(release, written, progress)
         into_place(stage, folder, force, {written.data.name, *AUDIENCE})
     if release.engine != "memory":
         release.data = folder / written.data.name
@@ -108,15 +125,13 @@ def make_in_parts(release: Release, write: Callable[[Any], None], rows: int | No
         engine.close()
 
 
-def _finish(release: Release, written: Written, progress: bool) -> None:
+def finish(release: Release, written: Written, progress: bool) -> None:
     """Check the bytes of the data, and write all other files beside them."""
-    stage, data = written.data.parent, written.data
-    limit = release._source.memory if release.engine != "memory" else None
+    stage, data = written.beside, written.data
     with progress_.bar(progress, "verifying what was written"):
-        release.verdict = _verified(written, release.recipe, limit).with_checks(release._unit_checks)
+        release.verdict = _verified(release, written).with_checks(release._unit_checks)
         if release.engine != "memory":
-            dialect = dialect_of(written.kind.as_dict(), written.names)
-            release._kept = kept_risk(data, release.recipe, written.kind.details, dialect, limit and limit // 2)
+            release._kept = _kept(release, written)
             warn_of_kept(release._kept)
     with progress_.bar(progress, "measuring"):
         facts = release.facts
@@ -147,17 +162,34 @@ def _format(release: Release, wanted: str | None) -> tuple[Format, str]:
     return default_format(wanted), _SUFFIX[wanted]
 
 
-def _verified(written: Written, recipe: Recipe, memory: int | None) -> Any:
+def _verified(release: Release, written: Written) -> Any:
     """The verdict on the bytes that go out."""
     from ..verification import verify_claims
 
-    claims = claims_of(recipe, written.kind.details)
-    dialect = dialect_of(written.kind.as_dict(), written.names)
-    verdict = verify_claims(written.data, claims, dialect, memory=memory and memory // 2)
+    claims = claims_of(release.recipe, written.kind.details)
+    if release.engine == "spark":
+        from ..verification.cluster import verify_claims_on_spark
+
+        verdict = verify_claims_on_spark(release._source.session, written.parts, claims)
+    else:
+        memory = release._source.memory // 2 if release.engine != "memory" else None
+        dialect = dialect_of(written.kind.as_dict(), written.names)
+        verdict = verify_claims(written.data, claims, dialect, memory=memory)
     if not verdict.ok:
         hint = "this is a bug in Coterie, or in the writer of the format: please report it. Nothing was written."
         raise PromiseError("The written file must keep the promises.", " ".join(str(verdict).split()), hint)
     return verdict
+
+
+def _kept(release: Release, written: Written) -> KeptRisk | None:
+    """How many records are unique on the columns that are released unchanged, where the data are not in memory."""
+    if release.engine == "spark":
+        from ..verification.cluster import uniqueness_on_spark
+
+        return kept_risk(release.recipe, {}, partial(uniqueness_on_spark, release._source.session, written.parts))
+    dialect, memory = dialect_of(written.kind.as_dict(), written.names), release._source.memory // 2
+    count = partial(uniqueness, written.data, dialect=dialect, memory=memory)
+    return kept_risk(release.recipe, written.kind.details, count)
 
 
 def _write_reports(stage: Path, facts: ReleaseFacts) -> None:
@@ -168,8 +200,10 @@ def _write_reports(stage: Path, facts: ReleaseFacts) -> None:
 
 
 def _manifest(release: Release, written: Written, facts: ReleaseFacts) -> dict[str, Any]:
-    files = {}
-    for path in sorted(written.data.parent.iterdir()):
+    files = dict(written.hashes)
+    for path in sorted(written.beside.iterdir()):
+        if path.is_dir():  # the data, each of whose files whoever wrote it has hashed
+            continue
         audience = "public" if path == written.data else AUDIENCE.get(path.name, "internal")
         files[path.name] = FileFacts(content_hash(path), path.stat().st_size, audience)
     source = release._source
@@ -177,7 +211,7 @@ def _manifest(release: Release, written: Written, facts: ReleaseFacts) -> dict[s
         Manifest(
             coterie=__version__,
             created=facts.created,
-            versions={"python": platform.python_version(), **{n: v for n in _VERSIONS if (v := package_version(n))}},
+            versions=_versions(release.engine),
             input=SourceFacts(facts.input.name, facts.input.records, facts.input.columns, source.sha256),
             output=facts.output,
             names=tuple(written.names),
@@ -190,6 +224,12 @@ def _manifest(release: Release, written: Written, facts: ReleaseFacts) -> dict[s
         )
     )
     return shown
+
+
+def _versions(engine: str) -> dict[str, str]:
+    """Python, and the packages that a release depends on."""
+    packages = (*_VERSIONS, *(_ON_SPARK if engine == "spark" else ()))
+    return {"python": platform.python_version(), **{n: v for n in packages if (v := package_version(n))}}
 
 
 def package_version(package: str) -> str | None:

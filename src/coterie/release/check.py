@@ -14,11 +14,12 @@ from typing import Any
 from ..errors import CoterieError, PromiseError, boundary
 from ..formats import content_hash, detect, harmless, kind_of
 from ..recipe import Recipe
-from ..verification import Check, Verdict, verify_claims
+from ..verification import Check, Claims, Verdict, verify_claims
 from ..verification import verify as verify_file
+from ..verification.claims import claims_of as claims_said
 from ..verification.claims import listed
 from .deprecated import renamed
-from .manifest import data_name, format_of, manifest_text, read_manifest, sealed
+from .manifest import data_name, format_of, manifest_text, others_in, read_manifest, sealed
 from .promises import claims_of, dialect_of
 
 
@@ -35,6 +36,7 @@ def verify(
     recipe: Recipe | str | Path | Mapping[str, Any] | None = None,
     unit: str | None = None,
     input: Any = None,
+    engine: str | None = None,
     dialect: Mapping[str, Any] | None = None,
 ) -> Verdict:
     """Check a release on what was written, by code that shares nothing with what made it.
@@ -54,14 +56,23 @@ def verify(
         Of a bundle whose column of units was dropped, what it was made from: the release is made again, which says
         whose record each is, and the units in every class are counted again. Without it, the count that was made before
         the column was dropped is repeated from `verify.json`.
+    engine : {"duckdb", "spark"}, optional
+        Who counts: DuckDB on this machine, or Spark's workers, for Parquet files in any place that they see.
     dialect : mapping
         The old name of `read`.
     """
+    if engine not in (None, "duckdb", "spark"):
+        raise CoterieError("'engine' must be one of duckdb, spark.", f"'{engine}'")
     dialect = renamed("dialect", dialect, "read", _dialect(read))
     more = {"within": within or None, "confidential": confidential, "scenarios": scenarios, "dialect": dialect}
     more["unit"] = unit
     more = {name: value for name, value in more.items() if value is not None}
     further = bool(more) or quasi is not None or k is not None
+    if engine == "spark":
+        from .cluster_check import verify_on_spark
+
+        claims = _claims(recipe, quasi, k, more) if further or recipe is not None else None
+        return verify_on_spark(release, claims, input)
     folder = isinstance(release, (str, Path)) and Path(release).is_dir()
     if folder and not ((further or recipe is not None) and _holds_data_alone(Path(release))):
         if further or recipe is not None:
@@ -77,6 +88,28 @@ def verify(
     if further:
         raise CoterieError("A recipe says all that is claimed.", "further claims", "leave them out.")
     return _verify_by_recipe(release, recipe)
+
+
+def _claims(recipe: Any, quasi: Any, k: Any, more: dict[str, Any]) -> Claims:
+    """What is claimed of Parquet files, by arguments or by a recipe."""
+    from .flow import as_recipe
+
+    if recipe is None:
+        if "dialect" in more:
+            raise CoterieError("Only a CSV file has a dialect.", "'read' for Parquet files", "leave it out.")
+        given = {name: more.get(name) for name in ("within", "confidential", "scenarios", "unit")}
+        return claims_said(quasi, k, given["within"] or (), *(given[n] for n in ("confidential", "scenarios", "unit")))
+    if quasi is not None or k is not None or more:
+        raise CoterieError("A recipe says all that is claimed.", "further claims", "leave them out.")
+    recipe = as_recipe(recipe)
+    _refuse_dropped_units(recipe)
+    return claims_of(recipe, {})
+
+
+def _refuse_dropped_units(recipe: Recipe) -> None:
+    if recipe.unit_column in recipe.of_role("identifier"):
+        what = "Units that are not released cannot be counted in a file."
+        raise CoterieError(what, f"unit '{recipe.unit_column}'", "verify the bundle, with --input for a new count.")
 
 
 def _holds_data_alone(folder: Path) -> bool:
@@ -97,9 +130,7 @@ def _verify_by_recipe(release: Any, given: Any) -> Verdict:
     from .flow import as_recipe
 
     recipe = as_recipe(given)
-    if recipe.unit_column in recipe.of_role("identifier"):
-        what = "Units that are not released cannot be counted in a file."
-        raise CoterieError(what, f"unit '{recipe.unit_column}'", "verify the bundle, with --input for a new count.")
+    _refuse_dropped_units(recipe)
     if not isinstance(release, (str, Path)) or Path(release).is_dir() or kind_of(Path(release)) != "csv":
         return verify_claims(release, claims_of(recipe, {}))
     options = {name: value for name, value in recipe.file.options.items() if name != "sheet"}  # a release is no sheet
@@ -119,27 +150,42 @@ def verify_bundle(folder: Path, input: Any = None) -> Verdict:
     Units that are not released are counted again from the input, if that is given.
     """
     manifest = read_manifest(folder)
-    changed = "The files of a bundle must be as they were written."
-    if manifest_text(folder) != sealed({name: value for name, value in manifest.items() if name != "seal"}):
-        raise PromiseError(changed, "'manifest.json', which was changed")
-    for name, facts in manifest["files"].items():
-        path = folder / name
-        if not path.is_file():
-            raise PromiseError("A bundle must hold the files of its manifest.", f"no '{name}' in '{folder}'")
-        if content_hash(path) != facts["sha256"]:
-            raise PromiseError(changed, f"'{name}', which was changed")
-    known = {*manifest["files"], "manifest.json"}
-    others = sorted(path.name for path in folder.iterdir() if path.name not in known)
-    if others:
-        what = "A bundle must hold the files of its manifest, and no others."
-        hint = "keep it elsewhere; delete what a system leaves where somebody looks, such as .DS_Store and Thumbs.db."
-        raise PromiseError(what, f"{listed(others)}, of which nothing is known", hint)
-    if manifest.get("verified") is not True:
-        raise PromiseError("A bundle must have been checked when it was written.", "'verified' is not true in it")
+    check_manifest(folder, manifest)
+    hashes = {name: content_hash(folder / name) for name in manifest["files"] if (folder / name).is_file()}
+    check_files(str(folder), manifest, hashes, others_in(folder, manifest))
     recipe = Recipe.load(folder / "recipe.toml")
     data = folder / data_name(manifest)
     form = format_of(manifest)
     verdict = verify_claims(data, claims_of(recipe, form.details), dialect_of(form.as_dict(), manifest["names"]))
+    return judged(folder, recipe, verdict, input)
+
+
+_CHANGED = "The files of a bundle must be as they were written."
+
+
+def check_manifest(folder: Path, manifest: Mapping[str, Any]) -> None:
+    """Refuse a manifest that is not as it was written, or of a bundle that nobody has checked."""
+    if manifest_text(folder) != sealed({name: value for name, value in manifest.items() if name != "seal"}):
+        raise PromiseError(_CHANGED, "'manifest.json', which was changed")
+    if manifest.get("verified") is not True:
+        raise PromiseError("A bundle must have been checked when it was written.", "'verified' is not true in it")
+
+
+def check_files(place: str, manifest: Mapping[str, Any], hashes: Mapping[str, str], others: Sequence[str]) -> None:
+    """Refuse files that are gone, that were changed, and those of which nothing is known."""
+    for name, facts in manifest["files"].items():
+        if name not in hashes:
+            raise PromiseError("A bundle must hold the files of its manifest.", f"no '{name}' in '{place}'")
+        if hashes[name] != facts["sha256"]:
+            raise PromiseError(_CHANGED, f"'{name}', which was changed")
+    if others:
+        what = "A bundle must hold the files of its manifest, and no others."
+        hint = "keep it elsewhere; delete what a system leaves where somebody looks, such as .DS_Store and Thumbs.db."
+        raise PromiseError(what, f"{listed(others)}, of which nothing is known", hint)
+
+
+def judged(folder: Path, recipe: Recipe, verdict: Verdict, input: Any) -> Verdict:
+    """The verdict on a bundle's data beside what the bundle says itself, with the units that it does not hold."""
     said, of_units = _verdict_in(folder)
     if verdict.ok and not _is_same(said, verdict.facts()):
         raise PromiseError("The verdict of a bundle must be that on its data.", "another in 'verify.json'")

@@ -184,7 +184,7 @@ def written(folder: str, key: str, batches: Iterator[Any]) -> Iterator[tuple[int
     from pyarrow import parquet
     from pyspark import TaskContext
 
-    number = TaskContext.get().partitionId()  # type: ignore[union-attr]
+    number = TaskContext.get().partitionId()
     name = f"part-{number:05d}-{uuid.uuid4().hex[:12]}.parquet"
     system, root = file_system(folder)
     writer, held, last = None, [], None

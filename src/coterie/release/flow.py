@@ -54,6 +54,7 @@ def protect(
     *,
     engine: str | None = None,
     memory: int | str | None = None,
+    key: str | None = None,
     progress: bool = False,
 ) -> Release:
     """Protect a table as a recipe says, and check the result.
@@ -61,15 +62,20 @@ def protect(
     Parameters
     ----------
     table : DataFrame, pyarrow Table, path or Source
-        The records. Of a file, CSV, Parquet, Feather and, with the extra `files`, SPSS, Stata and SAS are read.
+        The records. Of a file, CSV, Parquet, Feather and, with the extra `files`, SPSS, Stata and SAS are read. A
+        folder of Parquet files is one table. With the extra `spark`, a Spark DataFrame.
     recipe : Recipe, path of a TOML file, or mapping
         What every column is, and what must hold.
-    engine : {"memory", "duckdb"}, optional
-        Where the work is done: on the whole table in memory, or part by part on a CSV or Parquet file. By default the
-        size of the file decides. The released values are the same for the same recipe and seed; part by part, blocks =
-        "auto" is written into a recipe that has no blocks.
+    engine : {"memory", "duckdb", "spark"}, optional
+        Where the work is done: on the whole table in memory, part by part on a CSV or Parquet file, or on the workers
+        of Spark. By default the size of the file decides, and Spark's DataFrames are protected there. The released
+        values are the same for the same recipe and seed; part by part, blocks = "auto" is written into a recipe that
+        has no blocks.
     memory : int or str, optional
-        The most bytes that may be taken, about, such as "2GB"; six tenths of the machine's memory unless given.
+        The most bytes that may be taken, about, such as "2GB"; six tenths of the machine's memory unless given. On
+        Spark, by each worker; 1GB unless given.
+    key : str, optional
+        Of a Spark DataFrame, the column whose unique values give its rows an order; or [file] key in the recipe.
     progress : bool
         Show a progress bar.
 
@@ -96,7 +102,8 @@ def protect(
     from .release import Release
 
     recipe = as_recipe(recipe)
-    source = open_source(table, recipe.file.options, memory=memory)
+    source = open_source(table, recipe.file.options, memory=memory, engine=engine)
+    recipe = with_key(recipe, source, key)
     recipe.check_columns(source.names)
     check_policy(recipe, source.format)
     warn_of_numbers(recipe, source.format)
@@ -107,6 +114,24 @@ def protect(
     if place == "memory":
         release.make(progress)
     return release
+
+
+def with_key(recipe: Recipe, source: Source, key: str | None) -> Recipe:
+    """The recipe with the key of a DataFrame; refused for other tables, and where two are said."""
+    from .cluster_source import ClusterSource, refuse_key
+
+    said = recipe.file.key
+    if key is not None and said not in (None, key):
+        raise CoterieError("The key must be the recipe's.", f"'{key}'", "leave one of them out.")
+    found = key if key is not None else said
+    if isinstance(source, ClusterSource):
+        source.check_key(found)
+    elif found is not None:
+        raise refuse_key(found)
+    if key is None or said is not None:
+        return recipe
+    document = recipe.as_dict()
+    return Recipe(**{**document, "file": {**document.get("file", {}), "key": key}})
 
 
 def as_recipe(recipe: Any) -> Recipe:

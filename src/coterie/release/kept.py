@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import Any
 
 from ..errors import CoterieError, printable, warn_of_privacy
 from ..facts.measures import KeptColumn, KeptRisk
 from ..recipe import Recipe
-from ..verification.uniqueness import uniqueness
+from ..verification.uniqueness import Uniqueness
 from .promises import released_names
 
 NAMED = 10  # columns in a warning, at most
@@ -20,27 +20,18 @@ def kept_columns(recipe: Recipe) -> list[str]:
     return [name for name, rule in recipe.columns.items() if rule.role in ("confidential", "other")]
 
 
-def kept_risk(
-    release: Any,
-    recipe: Recipe,
-    details: Mapping[str, Any],
-    dialect: Mapping[str, Any] | None = None,
-    memory: int | None = None,
-) -> KeptRisk | None:
-    """Count the records of a table or a file that are unique on the columns that are released unchanged.
+def kept_risk(recipe: Recipe, details: Mapping[str, Any], count: Callable[..., Uniqueness]) -> KeptRisk | None:
+    """Count the records of a release that are unique on the columns that are released unchanged.
 
     None where no column is, or one holds values that DuckDB does not compare. `details` say how a text file writes
-    numbers and gaps.
+    numbers and gaps; `count` is `verification.uniqueness` on the release, wherever that is.
     """
     told, kept = released_names(recipe, details), kept_columns(recipe)
     if not kept:
         return None
     own, everything = [told[n] for n in kept], [told[n] for n in (*kept, *recipe.quasi)]
     with suppress(CoterieError):
-        missing = tuple(details.get("missing") or ())
-        counted = uniqueness(
-            release, own, {"kept": own, "all": everything}, missing=missing, dialect=dialect, memory=memory
-        )
+        counted = count(own, {"kept": own, "all": everything}, missing=tuple(details.get("missing") or ()))
         columns = (KeptColumn(n, recipe.columns[n].role, *counted.columns[told[n]]) for n in kept)
         return KeptRisk(counted.records, tuple(columns), counted.unique["kept"], counted.unique["all"])
     return None

@@ -115,7 +115,11 @@ def into_place(stage: Path, folder: Path, force: bool, public: set[str]) -> None
     umask = os.umask(0)
     os.umask(umask)
     for path in stage.iterdir():
-        os.chmod(path, (0o666 if path.name in public else 0o600) & ~umask)
+        for inside in path.iterdir() if path.is_dir() else ():
+            os.chmod(inside, 0o666 & ~umask)
+            _sync(inside)
+        readable = 0o777 if path.is_dir() else 0o666
+        os.chmod(path, (readable if path.name in public else 0o600) & ~umask)
         _sync(path)
     os.chmod(stage, 0o777 & ~umask)
     _sync(stage)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,8 +11,10 @@ from .. import progress as progress_
 from ..engines.freed import give_back
 from ..errors import CoterieError, boundary
 from ..facts.release_facts import ReleaseFacts
+from ..formats.parquet_folder import is_uri
 from ..recipe import Recipe
 from ..tables.frames import taken
+from ..verification.uniqueness import uniqueness
 from .flow import checked, planned, released
 from .kept import kept_risk, warn_of_kept
 from .source import Source, rules_of
@@ -77,7 +79,8 @@ class Release:
             give_back(engine.records)
         with progress_.bar(progress, "verifying"):
             self.verdict = checked(self.data, source, recipe).with_checks(self._unit_checks)
-            self._kept = kept_risk(self.data, recipe, source.details, memory=source.memory // 4)
+            count = partial(uniqueness, self.data, memory=source.memory // 4)
+            self._kept = kept_risk(recipe, source.details, count)
         give_back(engine.records)
         warn_of_kept(self._kept)
 
@@ -118,13 +121,13 @@ class Release:
         force: bool = False,
         format: str | None = None,
         progress: bool = False,
-    ) -> Path:
+    ) -> Path | str:
         """Write the bundle: data, recipe, manifest, verdict, public and internal report. Whole, or not at all.
 
         Parameters
         ----------
         folder : path
-            Where it goes; it must not exist, unless `force`.
+            Where it goes; it must not exist, unless `force`. On Spark, it may be a URI such as hdfs://host/folder.
         force : bool
             Replace the folder.
         format : {"csv", "parquet", "feather"}, optional
@@ -134,7 +137,11 @@ class Release:
         """
         from .bundle import write_bundle
 
-        folder = Path(folder).absolute()
+        if not is_uri(str(folder)):
+            folder = Path(folder).absolute()
+        elif self.engine != "spark":
+            what = "Only Spark writes a bundle to another file system."
+            raise CoterieError(what, f"engine {self.engine}", "save it here, and copy it.")
         write_bundle(self, folder, force, format, progress)
         return folder
 
@@ -143,7 +150,11 @@ class Release:
         """Do all but write, for a release that is made part by part: what is said of it then is not checked."""
         from .bundle import make_in_parts
 
-        if self.engine != "memory":
+        if self.engine == "spark":
+            from .cluster_bundle import make_on_cluster
+
+            make_on_cluster(self, None, None, progress)
+        elif self.engine != "memory":
             make_in_parts(self, lambda _: None, None, progress)
 
     @boundary

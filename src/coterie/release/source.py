@@ -17,7 +17,7 @@ from ..formats import read as read_file
 from ..formats.base import attempt, check_file, text_suffix
 from ..formats.excel_scan import unpacked_bytes
 from ..formats.packed import is_packed, unpacked_size
-from ..formats.parquet_folder import open_parquet
+from ..formats.parquet_folder import is_uri, open_parquet
 from ..formats.streams import peek
 from ..recipe import ColumnRule, Recipe
 from ..tables.dress import PLAIN, Dress, dress_of
@@ -41,6 +41,8 @@ class Source:
     memory : int
         The most bytes that may be taken, about.
     """
+
+    session: Any  # of Spark, where the table is there
 
     def __init__(self, table: Any, options: Mapping[str, Any], memory: int | str | None = None) -> None:
         self.options = dict(options)
@@ -181,6 +183,8 @@ class Source:
         """The engine: the one that was asked for, if the table can be there, or by size."""
         if engine is not None and engine not in ENGINES:
             raise CoterieError(f"'engine' must be one of {', '.join(ENGINES)}.", f"'{engine}'")
+        if engine == "spark":
+            raise CoterieError("A table for Spark is opened for it.", "an open source", "open it with engine='spark'.")
         chosen = engine or ("memory" if self.fits else "duckdb")
         if chosen != "memory":
             refuse_in_parts(self.path, self.memory)
@@ -210,22 +214,39 @@ class Source:
 
 
 @boundary
-def open_source(table: Any, read: Mapping[str, Any] | None = None, *, memory: int | str | None = None) -> Source:
+def open_source(
+    table: Any,
+    read: Mapping[str, Any] | None = None,
+    *,
+    memory: int | str | None = None,
+    engine: str | None = None,
+) -> Source:
     """Open a table or a file once, to draft, assess, compare and protect it.
 
     Parameters
     ----------
     table : DataFrame, pyarrow Table, path or Source
-        A Source is given back as it is.
+        A Source is given back as it is. A path may be that of a folder of Parquet files.
     read : mapping, optional
         How a file is read, where that cannot be told from it: delimiter, encoding, decimal, missing and so on.
     memory : int or str, optional
         The most bytes that may be taken, about, such as "2GB". Files that need more are read part by part.
+    engine : str, optional
+        Where the work will be done, if that is known: files are opened for "spark" in another way.
     """
     if isinstance(table, Source):
         if (read and dict(read) != table.options) or (memory is not None and bytes_of(memory) != table.memory):
             raise CoterieError("A source that is open can't be read in another way.", "other options", "open it anew.")
         return table
+    from ..engines.spark_session import is_frame
+
+    if engine == "spark" or is_frame(table) or (isinstance(table, str) and is_uri(table)):
+        from .cluster_source import ClusterSource
+
+        if not is_frame(table) and not isinstance(table, (str, Path)):
+            what = "The engine spark is for Parquet files and Spark DataFrames."
+            raise CoterieError(what, f"an object of type {type(table).__name__}", "use engine memory.")
+        return ClusterSource(table, read or {}, memory)
     return Source(table, read or {}, memory)
 
 
