@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import os
 import pickle
+import tempfile
 
 import numpy as np
 import pyarrow as pa
@@ -23,8 +24,10 @@ from coterie.protection.survey import Survey
 from coterie.recipe import Recipe
 from coterie.release import tally
 from coterie.release.bundle import make_in_parts
+from coterie.release.cluster_bundle import Stage, make_on_cluster
 from coterie.release.flow import planned, protect
 from coterie.release.source import open_source, rules_of
+from spark_sessions import spark  # noqa: F401
 
 OTHERS = [engine for engine in ENGINES if engine != "memory"]
 QUASI = {
@@ -150,11 +153,27 @@ def stored(folder, kind, data, row_group=70):
     return path
 
 
+@pytest.fixture(autouse=True)
+def _session(request):
+    """Spark is there for its own tests alone."""
+    if getattr(request.node, "callspec", None) is not None and request.node.callspec.params.get("engine") == "spark":
+        request.getfixturevalue("spark")
+
+
+def kind_for(engine, feature):
+    """Spark reads no text."""
+    return "parquet" if engine == "spark" or len(feature) % 2 else "csv"
+
+
 def released(path, how, engine, rows=None):
     """The released records, in the order of a column that is kept, and what is said of the groups."""
     release = protect(path, how, engine=engine, memory="2GB")
     if engine == "memory":
         data = release.data
+    elif engine == "spark":
+        with tempfile.TemporaryDirectory(dir=path.parent) as place:
+            make_on_cluster(release, Stage(path.parent, place), rows, False)
+            data = pa.parquet.read_table(f"{place}/data")
     else:
         pieces = []
         make_in_parts(release, pieces.append, rows, False)
@@ -167,10 +186,10 @@ def released(path, how, engine, rows=None):
 def test_the_same_values_on_every_engine(tmp_path, engine, feature):
     more = FEATURES[feature]
     how = recipe(**more)
-    path = stored(tmp_path, "parquet" if len(feature) % 2 else "csv", people(gaps=has_gaps(more)))
+    path = stored(tmp_path, kind_for(engine, feature), people(gaps=has_gaps(more)))
     expected, whole = released(path, how, "memory")
     assert expected.num_rows > 100
-    for rows in (1, 100, 10_000):
+    for rows in (1, 100, 10_000) if engine != "spark" else (100,):
         data, parts = released(path, how, engine, rows)
         assert data.equals(expected)
     assert whole._unit_checks == () if how.unit_column is None else all(check.ok for check in whole._unit_checks)

@@ -74,11 +74,12 @@ class SolveChunk:
     number: int  # of the division
     details: Mapping[str, Any]
     target: Target
+    share: float  # of the groups that are in the sample
 
     def __call__(self, number: int, chunk: Chunk) -> tuple[Mapping[str, Any] | None, Told]:
         """What is carried along, and what there is to say."""
         plan, division = self.plan, self.plan.divisions[self.number]
-        tally = Tally(plan, all_there=False)
+        tally = Tally(plan, all_there=False, share=self.share)
         own, left, group = grouped(chunk, plan, division, tally, 1)
         if len(left) != len(chunk.records):
             raise CoterieError(
@@ -147,13 +148,13 @@ def solve_on_workers(
 ) -> tuple[Tally, UnitCheck, list[PartFile]]:
     """Solve all parts where the records are, and write them: what was added up, the check of units, the files."""
     progress.more(sum(part.records for division in plan.divisions for part in division.parts))
+    tally, units = Tally(plan, all_there=False), UnitCheck(plan.recipe, details)
     passes = [
-        Pass([part.records for part in d.parts], d.neighbours, SolveChunk(plan, d.number, details, target))
+        Pass([p.records for p in d.parts], d.neighbours, SolveChunk(plan, d.number, details, target, tally.share))
         for d in plan.divisions
     ]
     columns = [*needed_columns(plan.recipe), *target.names]
     told = engine.passes(columns, _Routers(plan, _ranks(engine, plan)), passes)
-    tally, units = Tally(plan, all_there=False), UnitCheck(plan.recipe, details)
     first: list[dict[int, int]] = [{} for _ in plan.divisions]
     for d, chunks in enumerate(told):
         for number, one in chunks:

@@ -138,11 +138,14 @@ class Tally:
     plan : Plan
     all_there : bool
         Whether all records are in memory; else measures are taken from a sample.
+    share : float, optional
+        Of the groups, how many are in that sample; by the number of records unless given.
     """
 
-    def __init__(self, plan: Plan, all_there: bool) -> None:
+    def __init__(self, plan: Plan, all_there: bool, share: float | None = None) -> None:
         self.plan, self.records, self.all_there = plan, 0, all_there
-        self.share = 1.0 if all_there else min(1.0, MEASURED / max(1, plan.divided.keys.total()))
+        by_size = 1.0 if all_there else min(1.0, MEASURED / max(1, plan.divided.keys.total()))
+        self.share = by_size if share is None else share
         # what blocks lose is measured where it is cheap, and where guards inside them may lose more than the whole
         self.measures_borders = all_there or bool(plan.references)
         self.missing_after: Counter[str] = Counter()
@@ -230,7 +233,8 @@ class Tally:
             if grouping.elsewhere:
                 self._elsewhere[i][name] = (grouping.ids, noise)
             else:
-                self._sums[i].add_noise(name, grouping.ids, noise)
+                sums, groups = self._sums[i], grouping.table.groups
+                sums.add_noise(name, np.arange(sums.groups - groups, sums.groups), noise)  # the newest, or all
 
     def _sample(self, i: int, records: Records, after: Mapping[str, Column], grouping: Grouping) -> None:
         recipe, component = self.plan.recipe, self.plan.divisions[i].component
