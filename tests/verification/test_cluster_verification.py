@@ -179,11 +179,12 @@ def test_files_that_are_refused(spark, tmp_path):  # noqa: F811
 def test_unique_values_and_records(spark, tmp_path):  # noqa: F811
     data = table(60)
     names = data.column_names
-    folder = written(tmp_path / "data", data, 7)
+    folder = written(tmp_path / "data of 7%20", data, 7)
     sets = {"two": ["spelt", "exact"], "all": names}
     wanted = uniqueness(folder, names, sets, missing=("na",))
     assert uniqueness_on_spark(spark, paths(folder), names, sets, missing=("na",)) == wanted
     uris = [path.as_uri() for path in sorted(folder.iterdir())]
+    uris[0] = uris[0].replace("file:///", "file:/")  # as Hadoop writes it
     assert uniqueness_on_spark(spark, uris, ["spelt"], {"all": names}).unique["all"] == wanted.unique["all"]
 
 
@@ -191,7 +192,7 @@ def test_the_number_of_jobs_is_bounded(spark, tmp_path):  # noqa: F811
     folder = written(tmp_path / "data", table(100), 3)
     tracker = spark.sparkContext.statusTracker()
     jobs = []
-    for number in (1, 6):
+    for number in (1, 3):
         spark.sparkContext.setJobGroup(f"claims {number}", "")
         scenarios = tuple(Scenario(key, (key,), 2) for key in KEYS[:number])
         verify_claims_on_spark(spark, paths(folder), Claims(scenarios, guards=GUARDS[:number]))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from importlib import import_module
 from pathlib import Path
@@ -108,7 +109,7 @@ def _parquet(place: Path | str) -> Any:
     """A Parquet file by its path, or by the URI of a file system that pyarrow knows."""
     from pyarrow import fs, parquet
 
-    if isinstance(place, str) and "://" in place:
+    if isinstance(place, str) and re.match(r"[A-Za-z][A-Za-z0-9+.-]+:/", place):  # not a drive of Windows
         system, path = fs.FileSystem.from_uri(place)
         return parquet.ParquetFile(path, filesystem=system)
     return parquet.ParquetFile(place)

@@ -38,6 +38,7 @@ from .uniqueness import ColumnValues, Uniqueness, key_of
 from .verdict import Check, Verdict
 
 MOST_TASKS = 4096  # that read files; with more files, a task reads several
+IN_A_PART = 2_000_000  # records of all scenarios whose confidential values a task compares in memory
 _FAILED = "The release cannot be checked."
 _MEMORY = 1 << 28  # bytes for questions about no data
 
@@ -73,7 +74,7 @@ def verify_claims_on_spark(spark: Any, files: Sequence[str], claims: Claims) -> 
         checks.append(verdict.k_anonymity(scenario.name, columns, len(scenario.quasi), scenario.k, sizes))
     asked = _asked(claims, seen, tuple(whole))
     if asked:
-        checks += _guarded(claims, asked, cluster.guarded(claims, keys, asked))
+        checks += _guarded(claims, asked, cluster.guarded(claims, keys, asked, records))
     return Verdict(tuple(checks), records)
 
 
@@ -175,7 +176,7 @@ class _Cluster:
         name = str(files[0]).replace("\\", "/").rpartition("/")[0].rpartition("/")[2]
         self._spark = spark
         self._files = Files(tuple(map(str, files)), min(len(files), MOST_TASKS), name)
-        self._known: tuple[int, ...] = ()
+        self._known: dict[int, tuple[int, ...]] = {}
 
     def look(self, claims: Claims) -> _Seen:
         """Types and texts; refused if the files are not alike, or columns not those that are claimed."""
@@ -190,51 +191,54 @@ class _Cluster:
     def sizes(self, columns: tuple[str, ...], groupings: tuple[Grouping, ...]) -> list[dict[int, int]]:
         """How many classes there are of each size, by grouping."""
         sizes: list[dict[int, int]] = [{} for _ in groupings]
-        tallies = self._reading(Tally(self._files, columns, groupings, self._parts))
-        for answer in self._answers(self._gathered(tallies, Sizes(groupings))):
+        parts = self._parts()
+        tallies = self._reading(Tally(self._files, columns, groupings, parts))
+        for answer in self._answers(self._gathered(tallies, len(parts), Sizes(groupings))):
             for place, rows in answer.items():
                 for size, number in rows:
                     sizes[int(place)][size] = sizes[int(place)].get(size, 0) + number
         return [dict(sorted(found.items())) for found in sizes]
 
-    def guarded(self, claims: Claims, keys: tuple[Grouping, ...], asked: tuple[Asked, ...]) -> list[list[Any]]:
+    def guarded(
+        self, claims: Claims, keys: tuple[Grouping, ...], asked: tuple[Asked, ...], records: int
+    ) -> list[list[Any]]:
         """Diversity and closeness, by scenario and question."""
+        parts = self._parts(records * len(keys))
         called = [f"c{claims.columns.index(column)}" for column in _guarded_columns(claims)]
-        rows = self._reading(Records(self._files, claims.columns, keys, tuple(called), self._parts))
+        rows = self._reading(Records(self._files, claims.columns, keys, tuple(called), parts))
         compared = {one.everywhere: (one.guard.column, one.kind) for one in asked if one.everywhere is not None}
         if compared:
-            values = self._reading(Values(self._files, compared, self._parts))
-            rows = rows.union(self._gathered(values, Everywhere(compared, self._parts)))
+            values = self._reading(Values(self._files, compared, parts))
+            rows = rows.union(self._gathered(values, len(parts), Everywhere(compared, parts)))
         merged: list[list[Any]] = [[None] * len(asked) for _ in keys]
         lengths = tuple(len(grouping.keys) for grouping in keys)
-        for answer in self._answers(self._gathered(rows, Guarded(lengths, asked))):
+        for answer in self._answers(self._gathered(rows, len(parts), Guarded(lengths, asked))):
             for scenario, number, *found in answer:
                 before = merged[scenario][number]
                 merged[scenario][number] = found if before is None else _merged(before, found)
         return merged
 
-    @property
-    def _parts(self) -> tuple[int, ...]:
-        """Numbers that Spark sends to different partitions, as many as there are.
+    def _parts(self, records: int = 0) -> tuple[int, ...]:
+        """Numbers that Spark sends to different partitions: as many as it is set to, or as so many records ask for.
 
         Its partitions are hashes of what it partitions by: of the numbers 0, 1, … several would meet in one.
         """
-        if not self._known:
-            most = int(quietly(lambda: self._spark.conf.get("spark.sql.shuffle.partitions"), _FAILED))
-            number = max(1, min(self._files.tasks, most))
+        most = int(quietly(lambda: self._spark.conf.get("spark.sql.shuffle.partitions"), _FAILED))
+        number = max(1, min(self._files.tasks, most), -(-records // IN_A_PART))
+        if number not in self._known:
             numbers = self._spark.range(0, 16 * number, 1, 1).selectExpr("id", f"pmod(hash(id), {number}) AS at")
             found = {row["at"]: row["id"] for row in quietly(numbers.collect, _FAILED)}
-            self._known = tuple(found.get(at, -1 - at) for at in range(number))
-        return self._known
+            self._known[number] = tuple(found.get(at, -1 - at) for at in range(number))
+        return self._known[number]
 
     def _reading(self, task: Task) -> Any:
         """Rows of a task that reads files."""
         tasks = self._files.tasks
         return quietly(lambda: self._spark.range(0, tasks, 1, tasks).mapInArrow(task, SCHEMA), _FAILED)
 
-    def _gathered(self, rows: Any, task: Task) -> Any:
+    def _gathered(self, rows: Any, parts: int, task: Task) -> Any:
         """Rows of a task that gets all rows of some parts."""
-        return quietly(lambda: rows.repartition(len(self._parts), "part").mapInArrow(task, SCHEMA), _FAILED)
+        return quietly(lambda: rows.repartition(parts, "part").mapInArrow(task, SCHEMA), _FAILED)
 
     def _answers(self, rows: Any) -> list[Any]:
         """What tasks have found out; refused if one of them refused its data."""
