@@ -161,7 +161,7 @@ ALLOWED = {
     },
     "verification": {"verification", "errors"},  # it shares nothing with what it checks
     "report": {"report", "algorithms.registry", "errors", "facts", "verification.verdict"},
-    "engines": {"engines", "errors", "formats", "tables"},
+    "engines": {"engines", "_version", "errors", "formats", "tables"},
     "release": {
         "release",
         "_version",
@@ -200,6 +200,7 @@ ALLOWED = {
         "ui.server",
         "_version",
         "algorithms.registry",
+        "engines.spark_session",
         "errors",
         "facts",
         "formats",

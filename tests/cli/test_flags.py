@@ -99,7 +99,7 @@ def test_each_section_has_an_effect_on_compare(run, patients):
         (["--weights", "age"], "kept or dropped"),
         (["--weights", "wait"], "did you mean 'weight'"),
         (["--formulas", "run"], 'must be "refuse", "neutralize" or "keep"'),
-        (["--engine", "spark"], "one of memory, duckdb"),
+        (["--engine", "sparc"], "one of memory, duckdb, spark"),
         (["--memory", "much"], "a number and a unit"),
         (["--read", "encoding"], "NAME=VALUE"),
         (["--recipe", "r.toml"], "--recipe cannot be combined with -k, --quasi"),

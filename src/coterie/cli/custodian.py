@@ -11,7 +11,7 @@ import typer
 
 from ..errors import CoterieError, in_shell
 from ..facts import as_json
-from . import flags
+from . import cluster_session, flags
 from .common import app, interruptible, names_of, options_of, tell, warnings_told
 
 
@@ -65,10 +65,10 @@ def _write(path: str, text: str) -> None:
 @app.command()
 @interruptible
 def protect(
-    file: flags.File,
+    file: flags.Place,
     output: Annotated[
-        Optional[Path],  # noqa: UP045
-        typer.Option("-o", "--output", help="The folder of the bundle."),
+        Optional[str],  # noqa: UP045
+        typer.Option("-o", "--output", metavar="FOLDER", help="The folder of the bundle. On Spark also a URI."),
     ] = None,
     recipe: flags.RecipeFile = None,
     k: Annotated[
@@ -96,6 +96,8 @@ def protect(
     ] = None,
     memory: flags.Memory = None,
     engine: flags.EngineName = None,
+    spark_master: cluster_session.Master = None,
+    spark_conf: cluster_session.Conf = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Do everything but write; instead of -o.")] = False,
     force: Annotated[bool, typer.Option("--force", help="Replace the bundle if it exists.")] = False,
     json_: flags.Json = False,
@@ -107,30 +109,30 @@ def protect(
     """
     from ..release.drafting import source_and_recipe
     from ..release.flow import protect as run
-    from ..release.place import check_place
 
     if (output is None) == (not dry_run):
         raise CoterieError("Give either -o FOLDER or --dry-run.", "both" if output else "neither")
     if output is None and force:
         raise CoterieError("--force has no effect with --dry-run.", hint="leave it out.")
-    if output is not None:
-        check_place(output, force)
+    _check_folder(output, force, engine)
     columns = {"quasi": quasi, "confidential": confidential, "drop": drop, "keep": keep}
     texts = {"weights": weights, "unit": unit, "formulas": formulas, "method": method}
     said = flags.choices(k, read, strata, missing, columns, kind, **texts)
-    source, chosen = source_and_recipe(file, recipe, said, memory=memory, called=flags.option)
+    place = cluster_session.place(file)
+    source, chosen = source_and_recipe(place, recipe, said, memory=memory, called=flags.option, engine=engine)
     if recipe is None and not quiet:
         kinds = ", ".join(f"{name} {rule.kind}" for name, rule in chosen.columns.items() if rule.kind)
         tell(f"kinds             {kinds} (--kind COLUMN=KIND says otherwise)")
     if seed is not None:
         chosen = chosen.with_seed(seed)
     shown = sys.stderr.isatty() and not quiet
-    with warnings_told():
+    on_spark = isinstance(place, str) or engine == "spark"
+    with warnings_told(), cluster_session.spark(on_spark, spark_master, spark_conf):
         release = run(source, chosen, engine=engine, progress=shown)
         if output is None:
             release.rehearse(progress=shown)
         else:
-            release.save(output, force=force, progress=shown)
+            release.save(cluster_session.place(output), force=force, progress=shown)
     if not quiet:
         tell(release)
         tell("dry run         nothing was written" if output is None else _handing_out(output))
@@ -140,15 +142,28 @@ def protect(
         print(as_json(with_public(release.facts)))
 
 
-def _handing_out(output: Path) -> str:
-    data = next(path.name for path in sorted(output.iterdir()) if path.stem == "data")
+def _check_folder(output: str | None, force: bool, engine: str | None) -> None:
+    """Refuse, before any work is done, a place where the bundle cannot go."""
+    from ..release.place import check_place
+
+    place = None if output is None else cluster_session.place(output)
+    if isinstance(place, Path):
+        check_place(place, force)
+    elif place is not None and engine != "spark":
+        raise CoterieError("Only Spark writes a bundle to another file system.", f"'{output}'", "--engine spark.")
+
+
+def _handing_out(output: str) -> str:
+    place = cluster_session.place(output)
+    names = ["data"] if isinstance(place, str) else sorted(path.name for path in place.iterdir())
+    data = next(name for name in names if Path(name).stem == "data")
     return f"written           {output}: hand out {data}, report.html, verify.json; keep the rest, it is internal"
 
 
 @app.command()
 @interruptible
 def verify(
-    release: Annotated[Path, typer.Argument(help="A bundle's folder, or a released file.")],
+    release: Annotated[str, typer.Argument(help="A bundle's folder, or a released file. On Spark also a URI.")],
     k: Annotated[
         Optional[int],  # noqa: UP045
         typer.Option("-k", help="For a file: the size that every equivalence class must have at least."),
@@ -184,23 +199,33 @@ def verify(
         ),
     ] = None,
     read: flags.Read = None,
+    engine: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option("--engine", help="Who counts: duckdb, or spark (of Parquet files). Default: duckdb."),
+    ] = None,
+    spark_master: cluster_session.Master = None,
+    spark_conf: cluster_session.Conf = None,
     json_: flags.Json = False,
     quiet: flags.Quiet = False,
 ) -> None:
     """Check a release on its bytes: every promise of a bundle or a recipe, or k. Exit code 3 if one is not kept."""
     from ..release.check import verify as run
 
-    if not release.exists():
+    place = cluster_session.place(release)
+    if isinstance(place, Path) and not place.exists():
         raise CoterieError("The release must be a bundle's folder or a file.", f"'{release}', which does not exist")
-    if not release.is_dir() and recipe is None and (k is None or quasi is None):
+    if isinstance(place, str) and engine != "spark":
+        raise CoterieError("Only Spark looks at another file system.", f"'{release}'", "--engine spark.")
+    if isinstance(place, Path) and not place.is_dir() and recipe is None and (k is None or quasi is None):
         raise CoterieError("Of a file, say what is claimed: -k and --quasi, or --recipe.", "one of them or none")
     given: dict[str, Any] = {"quasi": names_of(quasi, "--quasi"), "k": k, "read": options_of(read), "recipe": recipe}
-    given |= {"unit": unit, "input": file}
+    given |= {"unit": unit, "input": file, "engine": engine}
     if strata is not None:
         given["within"] = names_of(strata, "--strata")
     if confidential is not None:
         given["confidential"] = {name: {"kind": "nominal"} for name in names_of(confidential, "--confidential") or ()}
-    verdict = run(release, **given)
+    with cluster_session.spark(engine == "spark", spark_master, spark_conf):
+        verdict = run(place, **given)
     if not quiet:
         tell(verdict)
     if json_:
@@ -212,7 +237,7 @@ def verify(
 @app.command()
 @interruptible
 def assess(
-    file: flags.File,
+    file: flags.Place,
     recipe: flags.RecipeFile = None,
     k: Annotated[
         Optional[int],  # noqa: UP045
@@ -227,6 +252,8 @@ def assess(
     read: flags.Read = None,
     memory: flags.Memory = None,
     engine: flags.EngineName = None,
+    spark_master: cluster_session.Master = None,
+    spark_conf: cluster_session.Conf = None,
     json_: flags.Json = False,
 ) -> None:
     """Assess the risk of a raw file: how many records are unique, or in small equivalence classes.
@@ -238,8 +265,10 @@ def assess(
 
     columns = {"quasi": quasi, "confidential": confidential, "drop": drop, "keep": keep}
     said = flags.choices(k, read, columns=columns, kind=kind, unit=unit)
-    source, chosen = source_and_recipe(file, recipe, said, memory=memory, looking=True, called=flags.option)
-    assessment = run(source, chosen, engine=engine)
+    place, called = cluster_session.place(file), flags.option
+    source, chosen = source_and_recipe(place, recipe, said, memory=memory, looking=True, called=called, engine=engine)
+    with cluster_session.spark(isinstance(place, str) or engine == "spark", spark_master, spark_conf):
+        assessment = run(source, chosen, engine=engine)
     if json_:
         print(as_json(assessment))
     else:
@@ -330,14 +359,17 @@ def _whole(text: str) -> int:
 @interruptible
 def replay(
     folder: Annotated[Path, typer.Argument(help="The bundle.")],
-    file: Annotated[Path, typer.Option("--input", help="The file that it was made from.")],
+    file: Annotated[str, typer.Option("--input", help="The file that it was made from.")],
+    spark_master: cluster_session.Master = None,
+    spark_conf: cluster_session.Conf = None,
     json_: flags.Json = False,
     quiet: flags.Quiet = False,
 ) -> None:
     """Make a bundle's data again from its recipe, and compare the bytes. Exit code 1 if they differ."""
     from ..release.replay import replay as run
 
-    found = run(folder, file, progress=sys.stderr.isatty() and not quiet)
+    with cluster_session.spark((folder / "data").is_dir(), spark_master, spark_conf):
+        found = run(folder, cluster_session.place(file), progress=sys.stderr.isatty() and not quiet)
     if not quiet:
         tell(str(found))
     if json_:

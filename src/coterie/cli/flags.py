@@ -28,6 +28,14 @@ File = Annotated[
         "SPSS, Stata, SAS."
     ),
 ]
+Place = Annotated[
+    str,
+    typer.Argument(
+        metavar="FILE",
+        help="CSV (also as .csv.gz, or alone in a .zip), Parquet (also a folder), Feather; with the extra 'files' also "
+        "Excel (.xlsx), SPSS, Stata, SAS. On Spark also a URI.",
+    ),
+]
 Read = Annotated[
     Optional[list[str]],  # noqa: UP045
     typer.Option(
@@ -119,7 +127,8 @@ Memory = Annotated[
 EngineName = Annotated[
     _Text,
     typer.Option(
-        "--engine", help="Where the work is done: memory, or duckdb (part by part). Default: by the size of the file."
+        "--engine",
+        help="Where the work is done: memory, duckdb (part by part), or spark. Default: memory or duckdb, by size.",
     ),
 ]
 

@@ -128,10 +128,11 @@ class SparkEngine:
         out: list[list[tuple[int, Any]]] = [[] for _ in every]
         for _, (i, number, result) in _collected(frame):
             out[i].append((number, result))
-        for own, told in zip(ranges, out, strict=True):
+        for one, own, told in zip(every, ranges, out, strict=True):
             told.sort(key=lambda pair: pair[0])
-            if [number for number, _ in told] != list(range(len(own))):
-                raise CoterieError("Every chunk must be solved once.", f"{len(told)} of {len(own)}")
+            held = [c for c, parts in enumerate(own) if any(one.sizes[part] for part in parts)]
+            if [number for number, _ in told] != held:
+                raise CoterieError("Every chunk must be solved once.", f"{len(told)} of {len(held)}")
         return out
 
     def _most(self, names: Sequence[str]) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -74,14 +74,45 @@ def _compact(numbers: Ints) -> tuple[Ints, int]:
 _BINS = [*range(1, 10), *(m * 10**e for e in range(1, 18) for m in (1, 2, 5))]
 
 
-def class_sizes(sizes: Ints) -> dict[str, int]:
-    """How many classes there are of each size: 1 to 9, then 10-19, 20-49, 50-99, 100-199 and so on; none left out."""
-    found, counts = np.unique(np.searchsorted(_BINS, sizes[sizes > 0], side="right") - 1, return_counts=True)
+def class_sizes(sizes: Ints, often: Ints | None = None) -> dict[str, int]:
+    """How many classes there are of each size: 1 to 9, then 10-19, 20-49, 50-99, 100-199 and so on; none left out.
+
+    `often` says of how many classes each of the sizes is, if not of one.
+    """
+    counts = np.bincount(np.searchsorted(_BINS, sizes[sizes > 0], side="right") - 1, often, len(_BINS))
     out = {}
-    for i, count in zip(found.tolist(), counts.tolist(), strict=True):
+    for i in np.flatnonzero(counts).tolist():
         low, high = _BINS[i], _BINS[i + 1] - 1
-        out[str(low) if low == high else f"{low}-{high}"] = count
+        out[str(low) if low == high else f"{low}-{high}"] = int(counts[i])
     return out
+
+
+def risk_of_sizes(sizes: Mapping[int, int], k: int, fewest: Mapping[int, int] | None = None) -> ClassRisk:
+    """`class_risk` from how many classes there are of each size.
+
+    With `fewest`, sizes are in units, and this is how many units have a class of so few as their smallest; the number
+    of records and of classes that have no unit is not in it.
+    """
+    if not sizes:
+        return ClassRisk(0, 0, 0, 0, None, None, None, 0.0, {}, None if fewest is None else 0)
+    found, often = np.array(sorted(sizes), np.int64), np.array([sizes[s] for s in sorted(sizes)], np.int64)
+    m, smallest = int(often.sum()), int(found[0])
+    heads = dict(sizes) if fewest is None else dict(fewest)
+    count = int((found * often).sum()) if fewest is None else sum(heads.values())
+    expected = float(m) if fewest is None else float(sum(c / size for size, c in sorted(heads.items())))
+    below = sum(c * (size if fewest is None else 1) for size, c in heads.items() if size < k)
+    return ClassRisk(
+        records=int((found * often).sum()),
+        classes=m,
+        unique=heads.get(1, 0),
+        below_k=below,
+        smallest=smallest,
+        largest_risk=1.0 / smallest,
+        mean_risk=expected / count,
+        expected_reidentifications=expected,
+        sizes=class_sizes(found, often),
+        units=None if fewest is None else count,
+    )
 
 
 def class_risk(classes: Ints, k: int, units: Ints | None = None) -> ClassRisk:
@@ -153,12 +184,12 @@ class Contents(NamedTuple):
     values: Ints
     counts: Ints
     sizes: Ints  # of all classes
-    totals: Ints  # of all values
+    totals: Ints  # of all values, in all records, of which others may be elsewhere
 
     @property
     def records(self) -> int:
-        """How many records there are."""
-        return int(self.sizes.sum())
+        """How many records there are in all."""
+        return int(self.totals.sum())
 
 
 def contents(classes: Ints, numbers: Ints) -> Contents:
@@ -247,8 +278,13 @@ def confidential_risk(column: Column, classes: Ints, scenario: str = "all") -> C
     number = len(np.bincount(classes))
     if not number:
         return ConfidentialRisk(scenario, column.name, column.kind, 0, None, None, None, None, None)
-    held = contents(classes, values(column))
-    there = answers(held) if column.missing.any() else held
+    return risk_of_contents(contents(classes, values(column)), column, bool(column.missing.any()), scenario)
+
+
+def risk_of_contents(held: Contents, column: Column, gaps: bool, scenario: str = "all") -> ConfidentialRisk:
+    """The same from what classes hold; with gaps, the last value is that of the missing ones."""
+    number = len(held.sizes)
+    there = answers(held) if gaps else held
     distinct = distinct_values(there)
     return ConfidentialRisk(
         scenario,

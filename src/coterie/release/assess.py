@@ -16,6 +16,8 @@ from ..measures.risk import class_risk, classes, confidential_risk
 from ..protection.unit_counts import codes
 from ..recipe import Recipe
 from ..tables.columns import Column, joined_columns
+from .cluster_assess import assess_on_spark
+from .cluster_source import ClusterSource
 from .deprecated import renamed
 from .drafting import Choices, source_and_recipe
 from .source import Source, rules_of
@@ -105,8 +107,11 @@ def assess(
     choices = Choices(
         k=k, quasi=quasi, confidential=confidential, drop=drop, keep=keep, kind=kind, unit=unit, read=read
     )
-    source, chosen = source_and_recipe(table, recipe, choices, memory=memory, looking=True)
+    source, chosen = source_and_recipe(table, recipe, choices, memory=memory, looking=True, engine=engine)
     chosen.check_columns(source.names)
+    if isinstance(source, ClusterSource):
+        source.choose(engine)
+        return Assessment(*assess_on_spark(source, chosen))
     columns, units = _columns(source, chosen, engine)
     scenarios, guesses = [], []
     for name, rule in chosen.promises.items():

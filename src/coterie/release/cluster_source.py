@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from ..engines import Engine, spark_session
-from ..engines.spark import SparkEngine, quietly
+from ..engines.spark import SparkEngine, hashes_of, quietly
 from ..engines.spark_tasks import REFUSED, RESULT, SCHEMA, rows_of
 from ..errors import CoterieError, boundary
 from ..formats import Format, default_format
@@ -111,6 +111,11 @@ class ClusterSource(Source):
         engine = SparkEngine(self.session, self.files, Reading(rules), memory, rows, hashed=self.frame is None)
         self.sha256 = engine.sha256
         return engine
+
+    def hash(self) -> str:
+        """The hash of the files, taken by the workers."""
+        assert self.files is not None
+        return self.files.hash(hashes_of(self.session, self.files))
 
     def check_key(self, key: str | None) -> None:
         """Refuse a DataFrame without a key, and a key for anything else."""

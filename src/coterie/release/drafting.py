@@ -15,6 +15,7 @@ from ..recipe.fields import Mistake
 from ..recipe.rules import NO_UNIT, close_to, no_such_columns
 from ..recipe.suggested import Suggestions, suggested
 from ..tables.columns import KINDS
+from .cluster_source import ClusterSource
 from .deprecated import renamed
 from .flow import as_recipe
 from .looks import looks
@@ -139,6 +140,7 @@ def source_and_recipe(
     memory: int | str | None = None,
     looking: bool = False,
     called: Callable[[str], str] = "'{}'".format,
+    engine: str | None = None,
 ) -> tuple[Source, Recipe]:
     """Open a table, with the recipe that was given or that follows from choices.
 
@@ -154,13 +156,18 @@ def source_and_recipe(
         For those who release nothing: columns that no role names are kept, and k is 5 unless it is given.
     called : function
         How errors write the name of an argument.
+    engine : str, optional
+        Where the work will be done. On Spark, a recipe is needed: nobody looks at the table here.
     """
+    if recipe is None and (engine == "spark" or isinstance(table, ClusterSource)):
+        hint = "coterie recipe FILE drafts one, by a look at one of the files."
+        raise CoterieError(f"On Spark, {called('recipe')} is needed.", "none", hint)
     if recipe is not None:
         if choices.given:
             others = ", ".join(called(name) for name in choices.given)
             raise CoterieError(f"{called('recipe')} cannot be combined with {others}.", hint="change the recipe.")
         chosen = as_recipe(recipe)
-        return open_source(table, chosen.file.options, memory=memory), chosen
+        return open_source(table, chosen.file.options, memory=memory, engine=engine), chosen
     needed = ["quasi"] if looking else ["k", "quasi"]
     lacking = [called(name) for name in needed if getattr(choices, name) is None]
     if lacking:

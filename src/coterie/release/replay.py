@@ -16,10 +16,10 @@ from ..formats.streams import writing
 from ..recipe import Recipe
 from ..verification import Check
 from ..verification.reading import private_folder
-from .manifest import data_name, format_of, read_manifest
+from .manifest import DATA, data_name, format_of, read_manifest
 from .spreadsheets import as_written
 
-_OTHER_INPUT, _OTHER_RECIPE = "the input is another file", "the recipe was changed"
+OTHER_INPUT, OTHER_RECIPE = "the input is another file", "the recipe was changed"
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class Replayed:
         if self.same:
             more = f" ({'; '.join(self.differs)})" if self.differs else ""
             return f"The data came out the same, byte for byte{more}."
-        if self.differs[0] in (_OTHER_INPUT, _OTHER_RECIPE):
+        if self.differs[0] in (OTHER_INPUT, OTHER_RECIPE):
             return "The data were not made again: " + "; ".join(self.differs) + "."
         return "The data came out different: " + "; ".join(self.differs) + "."
 
@@ -67,11 +67,15 @@ def replayed(folder: Path, table: Any, progress: bool = False) -> tuple[Replayed
     manifest = read_manifest(folder)
     name = data_name(manifest)
     differs = _versions(manifest)
+    if name == DATA:
+        from .cluster_replay import replayed_on_spark
+
+        return replayed_on_spark(folder, manifest, table, differs, progress)
     wanted = manifest["input"].get("sha256")
     if isinstance(table, (str, Path)) and wanted is not None and content_hash(Path(table)) != wanted:
-        return Replayed(False, (_OTHER_INPUT, *differs)), ()
+        return Replayed(False, (OTHER_INPUT, *differs)), ()
     if content_hash(folder / "recipe.toml") != manifest["files"]["recipe.toml"]["sha256"]:
-        return Replayed(False, (_OTHER_RECIPE, *differs)), ()
+        return Replayed(False, (OTHER_RECIPE, *differs)), ()
     recipe, form = Recipe.load(folder / "recipe.toml"), format_of(manifest)
     with private_folder() as private:
         engine = "duckdb" if manifest.get("streamed") else "memory"
