@@ -25,6 +25,8 @@ Ints = NDArray[np.int64]
 
 _TASK = 1_000_000  # records that a task reads
 _CHUNK = 1_000_000  # records that are solved together, at most: a file of the release
+_FEW = 250_000  # so many are enough for one
+_CHUNKS = 200  # of which there should be so many, to keep workers busy to the end
 WORKER = 1 << 30  # bytes that a worker may take for the records of a chunk, unless said
 _TIMES = 6  # the bytes that solving takes for each byte of a record: as it came, sorted, as numbers, grouped, written
 
@@ -140,7 +142,8 @@ class SparkEngine:
         if self.rows is None:
             batch = next(iter(self.files.batches(names, self._tasks[0][:1])))
             each = _TIMES * batch.nbytes / max(1, batch.num_rows) + 32 * len(names) + 64
-            self.rows = max(1, min(_CHUNK, int(self._memory / each)))
+            wanted = min(_CHUNK, max(_FEW, self.records // _CHUNKS))  # by the table alone, whatever the workers
+            self.rows = max(1, min(wanted, int(self._memory / each)))
         return self.rows
 
 

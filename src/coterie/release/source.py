@@ -184,7 +184,9 @@ class Source:
         if engine is not None and engine not in ENGINES:
             raise CoterieError(f"'engine' must be one of {', '.join(ENGINES)}.", f"'{engine}'")
         if engine == "spark":
-            raise CoterieError("A table for Spark is opened for it.", "an open source", "open it with engine='spark'.")
+            what = "Spark is for protect, assess and verify, of a table that was opened for it."
+            hint = "open_source(path, engine='spark'); for other work, leave the engine out."
+            raise CoterieError(what, "another table, or other work", hint)
         chosen = engine or ("memory" if self.fits else "duckdb")
         if chosen != "memory":
             refuse_in_parts(self.path, self.memory)
