@@ -247,6 +247,25 @@ def with_key(values):
     return table.append_column("key", values)
 
 
+REFUSED = {
+    "repeats": pa.array([*range(59), 3]),
+    "is missing": pa.array([*range(59), None]),
+    "repeats what is no number": pa.array([*map(float, range(58)), float("nan"), float("nan")], from_pandas=False),
+    "has two zeros": pa.array([*map(float, range(1, 59)), 0.0, -0.0]),
+    "is a list": pa.array([[i] for i in range(60)]),
+}
+
+
+@pytest.mark.parametrize("why", REFUSED)
+def test_keys_that_are_none(tmp_path, spark, why):  # noqa: F811
+    frame = spark.createDataFrame(with_key(REFUSED[why])).repartition(3)
+    with pytest.raises(CoterieError) as caught:
+        ct.protect(frame, recipe({"key": "identifier"}), key="key").save(tmp_path / "out")
+    assert type(caught.value) is CoterieError
+    assert "key" in str(caught.value)
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_a_key_is_asked_for(spark):  # noqa: F811
     frame = spark.createDataFrame(people(60).to_pandas())
     with pytest.raises(CoterieError, match="needs a key"):
