@@ -289,6 +289,16 @@ def test_keys_of_any_type(spark, kind):  # noqa: F811
     assert bits(released(frame, recipe({"key": "identifier"}), "spark", 20, key="key")[0]) == bits(expected)
 
 
+@pytest.mark.parametrize("name", ["a blank, ümläut, 50%20off", "a[b]c {x,y} *?"])
+def test_places_with_odd_names(tmp_path, name):
+    """Spark takes some signs of a path for more than they are."""
+    folder = laid(tmp_path / name, people(60), 2)
+    release = ct.protect(folder, recipe(), engine="spark")
+    release.save(tmp_path / f"{name} out")
+    assert release.data.count() == 60
+    assert ct.verify(tmp_path / f"{name} out", engine="spark").ok
+
+
 def test_jobs_do_not_grow_with_columns(tmp_path, monkeypatch, spark):  # noqa: F811
     """A job takes its time, however little there is to do."""
     collect, jobs = type(spark.range(1)).collect, []
