@@ -83,6 +83,7 @@ class Process(NamedTuple):
     pid: int
     parent: int
     command: str
+    busy: float  # seconds that it has had a core
 
 
 def below(roots):
@@ -95,7 +96,9 @@ def below(roots):
             except OSError:
                 continue
             plain = command.replace(b"\0", b" ").decode(errors="replace")
-            every.append(Process(int(entry.name), int(stat.rpartition(")")[2].split()[1]), plain))
+            numbers = stat.rpartition(")")[2].split()
+            spent = (int(numbers[11]) + int(numbers[12])) / os.sysconf("SC_CLK_TCK")
+            every.append(Process(int(entry.name), int(numbers[1]), plain, spent))
     found, out = set(roots), []
     while more := [one for one in every if one.parent in found and one.pid not in found]:
         found |= {one.pid for one in more}
@@ -111,6 +114,12 @@ def python_workers(roots):
     """Python processes that a daemon of pyspark has forked, under its own name."""
     daemons = [one for one in below(roots) if "pyspark.daemon" in one.command]
     return [one.pid for one in daemons if one.parent in {other.pid for other in daemons}]
+
+
+def at_work(roots):
+    """How long these Python processes have had a core, together."""
+    workers = set(python_workers(roots))
+    return sum(one.busy for one in below(roots) if one.pid in workers)
 
 
 @contextmanager

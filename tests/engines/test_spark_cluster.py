@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import time
 from contextlib import suppress
 
 import pyarrow as pa
@@ -14,7 +13,7 @@ from pyarrow import parquet
 import coterie as ct
 from coterie.errors import CoterieError
 from spark_clusters import START as PLAIN
-from spark_clusters import Driver, check_spark, cluster, executors, python_workers, session, until
+from spark_clusters import Driver, at_work, check_spark, cluster, executors, python_workers, session, until
 from spark_releases import laid, people, recipe, released
 from spark_sessions import spark  # noqa: F401
 
@@ -48,14 +47,14 @@ def remains(folder):
     return [path for path in folder.iterdir() if path.name.endswith((".part", ".old"))]
 
 
-def struck(pids, still):
-    """Kill processes as soon as there are some, in the middle of the work."""
-    found = until(lambda: still() and pids(), "a process to kill")
-    time.sleep(0.3)
-    assert still(), "all was over too soon"
-    for pid in found:
+def struck(roots, found, out):
+    """Kill processes in the middle of solving: a worker that waits for a task is replaced, and nobody would notice."""
+    still, before = solving(out), at_work(roots)
+    until(lambda: not still() or at_work(roots) > before + 0.7, "work")
+    for pid in found(roots):
         with suppress(ProcessLookupError):
             os.kill(pid, signal.SIGKILL)
+    assert still(), "all was over too soon"
 
 
 def test_a_cluster_and_what_is_killed_there(tmp_path, slow):
@@ -73,7 +72,7 @@ def test_a_cluster_and_what_is_killed_there(tmp_path, slow):
         for name, found in {"worker": python_workers, "executor": executors}.items():
             out = tmp_path / name
             driver.tell(protecting(slow, out, SLOW))
-            struck(lambda found=found: found(roots), solving(out))
+            struck(roots, found, out)
             said = driver.answer()
             if said == ["done"]:
                 assert hashes(out) == expected
@@ -90,7 +89,7 @@ def test_on_one_machine_a_killed_worker_is_an_error(tmp_path, slow):
     out = tmp_path / "out"
     with Driver(session("local[2]"), tmp_path, "driver") as driver:
         driver.tell(protecting(slow, out, SLOW))
-        struck(lambda: python_workers([driver.process.pid]), solving(out))
+        struck([driver.process.pid], python_workers, out)
         kind, words, ours = driver.answer()
         assert ours, (kind, words)
         assert "n0" not in words
