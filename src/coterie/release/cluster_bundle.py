@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .. import progress as progress_
-from ..engines.spark import SparkEngine, quietly
+from ..engines.spark import SparkEngine
 from ..errors import CoterieError
 from ..formats.base import attempt
 from ..formats.parquet_folder import file_system, is_uri
@@ -72,8 +72,18 @@ def write_on_cluster(release: Release, folder: str, force: bool, format: str | N
         facts = {f"data/{part.name}": part.facts for part in parts}
         written = Written(Path("data"), source.format, names, rows, stage.small, uris, facts)
         finish(release, written, progress)
-    where = folder if is_uri(folder) else Path(folder).absolute().as_uri()
-    release.data = quietly(lambda: session.read.parquet(f"{where}/data"))
+    release.data = _read(session, f"{folder.rstrip('/')}/data")
+
+
+def _read(session: Any, place: str) -> Any:
+    """The released records as a DataFrame; where Spark itself can't read that place, its name, as for a file.
+
+    The workers write through pyarrow, which knows object stores that Spark knows with further jars, or under other
+    names. The bundle is there by now, and nothing has failed.
+    """
+    plain = f"file://{Path(place).absolute().as_posix()}" if not is_uri(place) else place
+    found, reason = attempt(session.read.parquet, re.sub(r"([\\*?\[\]{}])", r"\\\1", plain))  # taken for patterns
+    return place if reason is not None else found
 
 
 def make_on_cluster(

@@ -212,15 +212,21 @@ def written(folder: str, key: str, batches: Iterator[Any]) -> Iterator[tuple[int
 
 
 def _check_key(column: Any, key: str, last: Any) -> Any:
-    """Refuse keys that are missing or repeat; equal ones follow each other. Gives the last one."""
+    """Refuse keys that are missing or repeat: each must be above the one before. Gives the last one.
+
+    So are those that Spark holds for equal and others don't, or the other way round: the order of texts that differ by
+    case alone under a collation, of two zeros, and of what is no number is anybody's guess.
+    """
     import pyarrow as pa
     import pyarrow.compute as pc
 
     what, hint = "The values of a key must be there, each in one record.", "take another column, or make one."
+    if pa.types.is_nested(column.type):
+        raise CoterieError("A key must be a column of plain values.", f"'{key}' of type {column.type}", hint)
     if column.null_count:
         raise CoterieError(what, f"missing ones in '{key}'", hint)
     before = column if last is None else pa.concat_arrays([last, column])
-    if len(before) > 1 and pc.any(pc.equal(before[1:], before[:-1])).as_py():
+    if len(before) > 1 and not pc.all(pc.less(before[:-1], before[1:])).as_py():
         raise CoterieError(what, f"'{key}', whose values repeat", hint)
     return column[-1:]
 
