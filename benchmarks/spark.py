@@ -5,8 +5,8 @@
     python benchmarks/spark.py --master local[4]
 
 A folder of Parquet files is protected by both engines, one after the other, each in processes of its own, from nothing
-running to a checked bundle. Told are wall seconds, CPU seconds of Spark's Python workers and of its JVM, the share of the first,
-and the largest memory of a worker, of the JVM, and of DuckDB's process (resident, so shared pages count in each).
+running to a checked bundle. Told are wall seconds, CPU seconds of Spark's Python workers and of its JVM, the share of
+the first, and the largest memory of a worker, of the JVM, and of DuckDB's process (resident: shared pages count).
 """
 
 from __future__ import annotations
