@@ -119,7 +119,7 @@ class SparkEngine:
         columns of the records.
         """
         names = list(dict.fromkeys(columns))
-        most = self._most(names)
+        most = self._most(names, max(size for one in every for size in one.sizes))
         ranges = [chunk_ranges(one.sizes, most, one.together) for one in every]
         chunk_of = [np.repeat(np.arange(len(own)), [len(parts) for parts in own]) for own in ranges]
         frame = _mapped(self.session, Route(self._reader, names, routers, chunk_of[0]), len(self._tasks))
@@ -137,13 +137,18 @@ class SparkEngine:
                 raise CoterieError("Every chunk must be solved once.", f"{len(told)} of {len(held)}")
         return out
 
-    def _most(self, names: Sequence[str]) -> int:
-        """How many records are solved together."""
+    def _most(self, names: Sequence[str], largest: int) -> int:
+        """How many records are solved together; refused if the largest part does not fit a worker."""
         if self.rows is None:
             batch = next(iter(self.files.batches(names, self._tasks[0][:1])))
             each = _TIMES * batch.nbytes / max(1, batch.num_rows) + 32 * len(names) + 64
             wanted = min(_CHUNK, max(_FEW, self.records // _CHUNKS))  # by the table alone, whatever the workers
-            self.rows = max(1, min(wanted, int(self._memory / each)))
+            fit = int(self._memory / each)
+            if largest > fit:
+                what = f"A block must fit a worker, who may take {self._memory >> 20:,} MiB: about {fit:,} records."
+                hint = "[method] blocks makes them smaller; or allow workers more (--memory), if they have it."
+                raise CoterieError(what, f"one of {largest:,} records", hint)
+            self.rows = min(wanted, fit)
         return self.rows
 
 
