@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import datetime as dt
+import io
 from decimal import Decimal
+from types import SimpleNamespace
 
 import numpy as np
 import pyarrow as pa
@@ -12,6 +14,7 @@ from pyarrow import parquet
 
 import coterie as ct
 from coterie.errors import CoterieError
+from coterie.release import cluster_source
 from spark_releases import laid, people, recipe, released, told
 from spark_sessions import spark  # noqa: F401
 
@@ -264,6 +267,26 @@ def test_keys_that_are_none(tmp_path, spark, why):  # noqa: F811
     assert type(caught.value) is CoterieError
     assert "key" in str(caught.value)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_files_that_a_store_refuses_when_they_are_closed(tmp_path, monkeypatch):
+    """Nobody is told the name of such a file."""
+    pyspark = pytest.importorskip("pyspark")
+
+    class Stream(io.BytesIO):
+        def close(self):
+            super().close()
+            raise OSError("the store is full")
+
+    class Store:
+        def open_output_stream(self, path):
+            assert path.endswith(".parquet")
+            return Stream()
+
+    monkeypatch.setattr(pyspark.TaskContext, "get", lambda: SimpleNamespace(partitionId=lambda: 3))
+    monkeypatch.setattr(cluster_source, "file_system", lambda place: (Store(), place))
+    with pytest.raises(OSError, match="full"):
+        list(cluster_source.written(str(tmp_path), "note", people(60).sort_by("note").to_batches()))
 
 
 def test_a_key_is_asked_for(spark):  # noqa: F811

@@ -190,24 +190,26 @@ def written(folder: str, key: str, batches: Iterator[Any]) -> Iterator[tuple[int
     from pyspark import TaskContext
 
     number = TaskContext.get().partitionId()
-    name = f"part-{number:05d}-{uuid.uuid4().hex[:12]}.parquet"
+    name = f"part-{number:09d}-{uuid.uuid4().hex[:12]}.parquet"  # names are sorted, and give the order of the records
     system, root = file_system(folder)
-    writer, held, last = None, [], None
+    stream, writer, held, last = None, None, [], None
     for batch in batches:
         if not batch.num_rows:
             continue
         last = _check_key(batch.column(key), key, last)
         held.append(_in_utc(batch))
         if writer is None:
-            writer = parquet.ParquetWriter(system.open_output_stream(f"{root}/{name}"), held[0].schema)
+            stream = system.open_output_stream(f"{root}/{name}")
+            writer = parquet.ParquetWriter(stream, held[0].schema)
         if sum(one.num_rows for one in held) >= _GROUP:
             writer.write_table(pa.Table.from_batches(held), row_group_size=2 * _GROUP)
             held = []
-    if writer is None:
+    if stream is None or writer is None:
         return
     if held:
         writer.write_table(pa.Table.from_batches(held), row_group_size=2 * _GROUP)
     writer.close()
+    stream.close()  # which the writer doesn't: an object store says only then whether it has the file
     yield number, RESULT, pickle.dumps(name)
 
 
