@@ -17,6 +17,8 @@ from spark_clusters import Driver, at_work, check_spark, cluster, executors, pyt
 from spark_releases import laid, people, recipe, released
 from spark_sessions import spark  # noqa: F401
 
+pytestmark = pytest.mark.campaign
+
 MANY = 60_000  # records whose groups take some seconds to find
 SLOW = "recipe(blocks=60_000)"
 

@@ -16,6 +16,8 @@ from pyarrow import fs, parquet
 from spark_clusters import Driver, check_spark, cluster, free_port, session, stopped, until
 from spark_releases import laid, people, recipe, released
 
+pytestmark = pytest.mark.campaign
+
 SEED = 918273645546372819
 NUMBER = 7131719.25
 WORDS = ["QuasiCanary", "ConfidentialCanary", "IdentifierCanary", "KeptCanary", "BrokenCanary", "KeyCanary"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -36,6 +37,7 @@ def spark(wanted: bool, master: str | None, conf: list[str] | None) -> Iterator[
             raise CoterieError(f"{given} is for --engine spark.", "another engine", "leave it out.")
         yield
         return
+    warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas")  # we hand it none
     session = start(master, settings(conf))
     try:
         yield

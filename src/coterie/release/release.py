@@ -36,7 +36,8 @@ class Release:
     ----------
     data
         The protected table, in the container of the input. Where the table is too large for memory, None until `save`
-        has written it, and then the path of the data file.
+        has written it, and then the path of the data file; on Spark, a DataFrame of it, or the place of the files if
+        Spark itself can't read them there.
     recipe : Recipe
         What was done, with the seed.
     verdict : Verdict
