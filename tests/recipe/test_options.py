@@ -103,7 +103,8 @@ CASES = {
     ),
     "scenarios.k": (doc(scenarios=TWO), doc(scenarios={**TWO, "b": {"quasi": ["income"], "k": 6}})),
 }
-ELSEWHERE = {"file.formulas", "file.options"}  # of files: test_spreadsheets.py, test_custodian_files.py
+# of files: test_spreadsheets.py, test_custodian_files.py; of Spark: test_spark_release.py
+ELSEWHERE = {"file.formulas", "file.options", "file.key"}
 
 SECTIONS = {
     "": recipe_._Whole,
