@@ -203,7 +203,7 @@ def test_what_spark_is_not_for(folder, tmp_path):
 
 def test_a_block_that_no_worker_can_hold(folder, tmp_path):
     with pytest.raises(CoterieError, match="A block must fit a worker"):
-        ct.protect(folder, recipe(), engine="spark", memory=20_000).save(tmp_path / "out")
+        ct.protect(folder, recipe(), engine="spark", memory=10_000).save(tmp_path / "out")
     assert [path.name for path in tmp_path.iterdir()] == ["in"]
 
 
