@@ -8,17 +8,21 @@ from pathlib import Path
 from coterie.facts import schema
 from coterie.facts.bundle_facts import SealedManifest
 from coterie.facts.comparison import Candidate
+from coterie.facts.difference_facts import DifferenceFacts
 from coterie.facts.protect_facts import ProtectFacts
 from coterie.facts.public_facts import PublicFacts
 from coterie.facts.release_facts import ReleaseFacts
 from coterie.facts.result_facts import ResultFacts
+from coterie.release.analyse import AnalysisReport
 from coterie.release.assess import Assessment
 from coterie.verification.verdict import VerdictFacts
 
 FOLDER = Path(__file__).with_name("schemas")
 DOCUMENTS: dict[str, type] = {
+    "analyses": AnalysisReport,
     "assessment": Assessment,
     "candidate": Candidate,
+    "difference": DifferenceFacts,
     "manifest": SealedManifest,
     "protect": ProtectFacts,
     "public": PublicFacts,

@@ -217,6 +217,23 @@ def from_the_whole(reader):
     return {unknown[0]: (loss["loss_percent"] * len(columns) - others, len(columns) * 1e-4)}
 
 
+def prepared_share(k, changed, landed, values):
+    """What a report prints of the values that preparing changed in a column that the file shows."""
+    first = changed // k * k
+    if changed < k or first + k - 1 > landed - k:
+        return None
+    return round((first + (k - 1) / 2) / values, 3)
+
+
+def stood_already(reader, name, landed, values, prints=prepared_share):
+    """Of the values at a bound, say, how many were there before: which numbers are consistent with what is printed.
+
+    `landed` and `values` are counted in the file; `prints` is the rule that the adversary knows.
+    """
+    (said,) = (one["changed_share"] for one in reader.facts["prepared"] if one["name"] == name)
+    return {landed - c for c in range(landed + 1) if prints(reader.k, c, landed, values) == said}
+
+
 def windows(reader, name, cells):
     """From the bars: in which range the original count of each cell lies; None where nothing is told."""
     of = reader.facts["measures"]["utility"]["columns"][name]

@@ -520,3 +520,35 @@ def grown_set(groups, x, chosen, size):
             break
         chosen |= equal[0]
     return chosen, sides
+
+
+def controlled_rounding(groups):
+    """Round every group's mean up or down to a whole number, by trying all ways: total and least change.
+
+    Gives what is left between the totals, and the least sum of squared changes among the ways that leave no more.
+    """
+    sums = [sum(Fraction(x) for x in group) for group in groups]
+    means = [total / len(group) for total, group in zip(sums, groups, strict=True)]
+    ways = [sorted({math.floor(mean), math.ceil(mean)}) for mean in means]
+    best = None
+    for way in itertools.product(*ways):
+        left = sum(sums) - sum(len(group) * v for group, v in zip(groups, way, strict=True))
+        change = sum(len(group) * (v - mean) ** 2 for group, v, mean in zip(groups, way, means, strict=True))
+        if best is None or (abs(left), change) < best:
+            best = abs(left), change
+    return best
+
+
+def minimal_sample_uniques(rows, depth, units=None):
+    """For each record the sets of columns in which it is unique, but in no proper subset: all sets, one by one."""
+    units = range(len(rows)) if units is None else units
+    found = [[] for _ in rows]
+    for size in range(1, depth + 1):
+        for columns in itertools.combinations(range(len(rows[0])), size):
+            for i, row in enumerate(rows):
+                if units[i] < 0 or any(set(smaller) < set(columns) for smaller in found[i]):
+                    continue
+                alike = {u for other, u in zip(rows, units, strict=True) if all(other[j] == row[j] for j in columns)}
+                if alike - {-1} == {units[i]}:
+                    found[i].append(columns)
+    return found

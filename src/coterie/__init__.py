@@ -19,9 +19,11 @@ if TYPE_CHECKING:
     from .microaggregation.estimator import Microaggregator
     from .microaggregation.result import Result
     from .recipe import Recipe, RecipeError
+    from .release.analyse import AnalysisReport, analyse
     from .release.assess import Assessment, assess
     from .release.check import verify
     from .release.compare import Comparison, compare
+    from .release.difference import Difference, difference
     from .release.drafting import draft_recipe
     from .release.flow import protect
     from .release.protect_file import protect_file
@@ -31,12 +33,14 @@ if TYPE_CHECKING:
     from .verification import Check, Verdict
 
 _HOME = {
+    "AnalysisReport": "release.analyse",
     "Assessment": "release.assess",
     "Bound": "microaggregation.bound",
     "Candidate": "facts.comparison",
     "Check": "verification",
     "Comparison": "release.compare",
     "CoterieError": "errors",
+    "Difference": "release.difference",
     "Microaggregator": "microaggregation.estimator",
     "PrivacyWarning": "errors",
     "PromiseError": "errors",
@@ -48,8 +52,10 @@ _HOME = {
     "Source": "release.source",
     "UnexpectedError": "errors",
     "Verdict": "verification",
+    "analyse": "release.analyse",
     "assess": "release.assess",
     "compare": "release.compare",
+    "difference": "release.difference",
     "draft_recipe": "release.drafting",
     "methods": "microaggregation.api",
     "microaggregate": "microaggregation.api",
@@ -62,12 +68,14 @@ _HOME = {
 }
 
 __all__ = [
+    "AnalysisReport",
     "Assessment",
     "Bound",
     "Candidate",
     "Check",
     "Comparison",
     "CoterieError",
+    "Difference",
     "Microaggregator",
     "PrivacyWarning",
     "PromiseError",
@@ -80,9 +88,11 @@ __all__ = [
     "UnexpectedError",
     "Verdict",
     "__version__",
+    "analyse",
     "assess",
     "compare",
     "datasets",
+    "difference",
     "draft_recipe",
     "methods",
     "microaggregate",

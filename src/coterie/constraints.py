@@ -10,6 +10,8 @@ import math
 import operator
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
 from numbers import Real
 from typing import Any
 
@@ -104,6 +106,11 @@ def number(be: str, holds: Callable[[float], bool]) -> Must:
         return as_float
 
     return Must(be, read)
+
+
+def least_k(risk: float) -> int:
+    """The least k with 1 / k <= risk, where the risk is the decimal number that was written: 0.09 gives 12."""
+    return math.ceil(1 / Fraction(Decimal(repr(float(risk)))))
 
 
 # What a recipe may ask of a confidential column, and a guard of a method; `verification` says the same on its own.

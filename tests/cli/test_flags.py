@@ -52,7 +52,8 @@ def test_the_same_options_where_they_have_an_effect():
     assert options_of("compare") >= EVERYWHERE | GROUPING
     assert not options_of("compare") & {"--formulas", "--method"}  # nothing is written; there are several methods
     assert options_of("assess") >= EVERYWHERE
-    assert not options_of("assess") & (GROUPING | {"--formulas"})  # nothing is grouped
+    assert not options_of("assess") & ((GROUPING - {"--weights"}) | {"--formulas"})  # nothing is grouped
+    assert options_of("assess") >= {"--weights", "--population-fraction", "--population-size"}
     assert {"--kind", "--read", "--memory"} <= options_of("recipe")
 
 

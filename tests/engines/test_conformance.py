@@ -65,12 +65,30 @@ def people(n=260, gaps=False, seed=3):
     return pa.table(columns)
 
 
-def recipe(name="mdav", blocks=40, quasi=tuple(QUASI), illness=None, pay=None, **more):
+def recipe(
+    name="mdav",
+    blocks=40,
+    quasi=tuple(QUASI),
+    illness=None,
+    pay=None,
+    totals=None,
+    importance=None,
+    prepare=None,
+    **more,
+):
+    rename = more.pop("rename", {})
     columns = {q: {"role": "quasi", **QUASI[q]} for q in quasi}
+    columns |= {q: {**columns[q], "importance": weight} for q, weight in (importance or {}).items()}
+    for q, asked in (totals or {}).items():
+        columns[q] |= {"totals": True, **asked}
     columns |= {q: "identifier" for q in QUASI if q not in quasi}
     columns["illness"] = {"role": "confidential", "kind": "nominal", **(illness or {})}
     columns["pay"] = {"role": "confidential", "kind": "numeric", **(pay or {})}
     columns |= {"id": "identifier", "weight": "other", "note": "other", "person": "identifier"}
+    for column, options in (prepare or {}).items():
+        columns[column] = {**({"role": "other"} if columns[column] == "other" else columns[column]), **options}
+    for old, new in rename.items():
+        columns[old] = {**({"role": columns[old]} if isinstance(columns[old], str) else columns[old]), "rename": new}
     method = {"blocks": blocks} if name is None else {"name": name, "blocks": blocks}
     return Recipe(**{"k": 3, "seed": 11, "method": method, "columns": columns, "unit": "none", **more})
 
@@ -83,6 +101,7 @@ SHARED = {
 }
 FEATURES = {
     "plain": {},
+    "a population": {"population": {"size": 5000}},
     "auto": {"name": "auto"},
     "mu-approx, which is random": {"name": "mu-approx"},
     "strata, merged": {"strata": {"within": ["region", "sex"], "small": "merge"}},
@@ -117,10 +136,44 @@ FEATURES = {
         "strata": {"within": ["region"], "small": "merge"},
         "scenarios": {"a": {"quasi": ["age", "income", "smokes"], "k": 3}, "b": {"quasi": ["sex", "school"], "k": 3}},
     },
+    "importance": {"importance": {"income": 5, "sex": 0.2}},
+    "importance, strata and missing values": {
+        "importance": {"region": 9, "age": 4},
+        "strata": {"within": ["region", "sex"], "small": "merge"},
+        "missing": OWN_VALUE,
+    },
+    "importance, medoids in merged strata": {
+        "importance": {"region": 9, "age": 4},
+        "centre": "medoid",
+        "strata": {"within": ["region", "school"], "small": "merge"},
+    },
+    "importance, scenarios apart": {"importance": {"income": 5}, "scenarios": APART, "illness": {"l": 2}},
+    "importance, units, a bound": {
+        "importance": {"income": 5},
+        "unit": "person",
+        "method": {"name": "mdav", "blocks": 60, "bound": "fast"},
+    },
     "no numbers": {"quasi": ("region", "sex", "smokes")},
     "only ordered categories": {"quasi": ("school", "sex")},
     "a bound": {"method": {"name": "mdav", "blocks": 60, "bound": "fast"}},
     "blocks as small as can be": {"blocks": 6},
+    "totals": {"totals": {"age": {}, "income": {"decimals": 0}}},
+    "totals in merged strata, missing values": {
+        "totals": {"age": {}, "income": {"decimals": -1}},
+        "strata": {"within": ["region"], "small": "merge"},
+        "missing": OWN_VALUE,
+    },
+    "totals by weights, scenarios apart": {
+        "totals": {"age": {}, "income": {"decimals": 1}},
+        "weights": "weight",
+        "scenarios": APART,
+    },
+    "new names": {"rename": {"age": "pay", "pay": "age", "weight": "id", "region": "where do they live?"}},
+    "pseudonyms": {
+        "unit": {"column": "person", "release": "pseudonym", "key": "0f" * 16},
+        "rename": {"person": "who"},
+        "strata": {"within": ["region"], "small": "suppress"},
+    },
     "units": {"unit": "person"},
     "units, searched": {"unit": "person", "name": "auto"},
     "units in blocks as small as can be": {"unit": "person", "blocks": 6},
@@ -137,6 +190,39 @@ FEATURES = {
     "units, scenarios apart": {"unit": "person", "scenarios": APART},
     "units, weights": {"unit": "person", "weights": "weight"},
     "units, medoids": {"unit": "person", "centre": "medoid"},
+    "prepared numbers": {
+        "prepare": {
+            "age": {"bands": [0, 25, 40], "bottom": 0},
+            "income": {"top": 60_000, "bottom": 5_000, "round": 500},
+            "weight": {"kind": "numeric", "width": 0.3, "bands_as": "middle"},
+            "pay": {"kind": "integer", "top": 60, "top_label": "60+", "l": 2},
+        }
+    },
+    "prepared categories, rare ones over all batches": {
+        "prepare": {
+            "region": {"rare": 20, "others": "elsewhere"},
+            "sex": {"recode": {"x": "m"}},
+            "school": {"order": ["other", "high"], "recode": {"high": "high"}, "others": "other"},
+            "illness": {"recode": {"a": "c"}, "l": 2},
+            "note": {"kind": "nominal", "recode": {"n0": "zero"}},
+        }
+    },
+    "prepared by a width, the range of which is that of all batches": {
+        "prepare": {"age": {"width": 10}, "pay": {"width": 7, "top": 65, "top_label": "most"}},
+        "strata": {"within": ["age"], "small": "merge"},
+    },
+    "prepared, missing values, rare by units": {
+        "prepare": {"sex": {"rare": 30, "others": "m"}, "age": {"width": 20, "bottom": 20, "top": 80}},
+        "unit": "person",
+        "missing": OWN_VALUE,
+    },
+    "prepared, guarded by t": {
+        "prepare": {"pay": {"bands": [0, 40, 50, 60], "t": 0.3}, "illness": {"recode": {"a": "b"}}}
+    },
+    "prepared, scenarios apart": {
+        "prepare": {"income": {"top": 30_000}, "region": {"rare": 60, "others": "other"}, "age": {"width": 5}},
+        "scenarios": APART,
+    },
 }
 
 
@@ -186,7 +272,8 @@ EVERYWHERE = {
     "plain", "auto", "strata of numbers, merged by weight", "missing values of their own, merged", "t-first",
     "guards in strata that are suppressed", "scenarios apart, noise", "scenarios apart, missing values",
     "medoids in merged strata, scenarios apart", "a bound", "blocks as small as can be", "units, scenarios apart",
-    "units, missing values of their own, merged",
+    "units, missing values of their own, merged", "prepared categories, rare ones over all batches",
+    "prepared, scenarios apart",
 }  # fmt: skip
 FEATURES_ON = [
     pytest.param(
@@ -204,6 +291,7 @@ def test_features_that_run_everywhere_exist():
     assert set(FEATURES) >= EVERYWHERE
 
 
+@pytest.mark.filterwarnings("ignore::coterie.errors.PrivacyWarning")
 @pytest.mark.parametrize(("feature", "engine"), FEATURES_ON)
 def test_the_same_values_on_every_engine(tmp_path, engine, feature):
     more = FEATURES[feature]
@@ -223,9 +311,35 @@ def test_the_same_values_on_every_engine(tmp_path, engine, feature):
         assert (one.groups, one.sizes, one.constant_records) == (other.groups, other.sizes, other.constant_records)
         assert one.sse == pytest.approx(other.sse, rel=1e-9)
         assert one.sst == pytest.approx(other.sst, rel=1e-9)
+        important = [g.loss_by_importance_percent for g in (one, other)]
+        assert important == [None, None] or important[0] == pytest.approx(important[1], rel=1e-9)
+    for one, other in zip(whole.facts.totals, parts.facts.totals, strict=True):
+        assert (one.column, one.turned_groups, one.parts) == (other.column, other.turned_groups, other.parts)
+        assert one.left == pytest.approx(other.left, abs=1e-6)
     assert whole.facts.output == parts.facts.output
+    assert whole.facts.prepared == parts.facts.prepared
+    assert whole.facts.shrunk == parts.facts.shrunk
+    assert {one.name for one in whole.facts.prepared if one.changed} == set(more.get("prepare", ()))
     kept = [c for c in whole.facts.columns if c.role in ("quasi", "confidential")]
     assert kept == [c for c in parts.facts.columns if c.role in ("quasi", "confidential")]
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_record_numbers_are_unique_over_all_pieces(tmp_path, engine):
+    """Records that are suppressed get none."""
+    suppressed = {"strata": {"within": ["region"], "small": "suppress"}, "missing": OWN_VALUE}
+    how = recipe(output={"number": "id"}, scenarios=APART, rename={"region": "where"}, **suppressed)
+    path = stored(tmp_path, "parquet", people(gaps=True))
+    expected = released(path, recipe(scenarios=APART, rename={"region": "where"}, **suppressed), "memory")[0]
+    for rows in (1, 100) if engine == "duckdb" else (100,):
+        data, release = released(path, how, engine, rows)
+        assert data.column_names == ["id", *expected.column_names]
+        assert data.drop_columns(["id"]).equals(expected)
+        assert 100 < data.num_rows < 260
+        numbers = data["id"].to_pylist()
+        assert sorted(numbers) == list(range(1, data.num_rows + 1))
+        assert numbers != sorted(numbers)
+        assert (release.facts.output.number, release.facts.output.columns) == ("id", data.num_columns)
 
 
 @pytest.mark.parametrize("engine", ["duckdb"])  # on Spark, test_spark_values.py

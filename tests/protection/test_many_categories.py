@@ -64,10 +64,10 @@ def test_a_bound_by_codes_is_below_that_by_indicators(monkeypatch, seed):
     columns = [nominal(600, 300, seed), Column("a", "numeric", rng.normal(size=600))]
     scales = {"a": Scale(0.0, 1.0)}
     labels = np.arange(600) // 5
-    exact = proving.prove(columns, scales, 5, labels, "fast")
+    exact = proving.prove(columns, scales, {}, 5, labels, "fast")
     monkeypatch.setattr(encoding, "MOST_VALUES", 600 * 200)
     assert not encoding.fits_exactly(columns)
-    coded = proving.prove(columns, scales, 5, labels, "fast")
+    coded = proving.prove(columns, scales, {}, 5, labels, "fast")
     assert 0 < coded.sse < encode_sse(columns, scales, labels)
     assert coded.sse <= 9 / 8 * exact.sse  # another bound of the same loss, not the same
     assert coded.kind == exact.kind

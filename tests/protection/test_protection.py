@@ -377,6 +377,7 @@ def blanked(missing, X, k, pieces=3):
         look,
         names,
         dict.fromkeys(names, Scale(0.0, 1.0)),
+        {},
         places,
     )
     final = [found.moved[i][1][1] if i in found.moved else found.into[0, g][1] for i, g in enumerate(gaps)]

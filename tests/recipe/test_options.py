@@ -42,6 +42,7 @@ def doc(columns=None, **more):
     return {"k": 3, "seed": 1, "method": "mdav", "columns": base, **more}
 
 
+NUMBER = {"role": "other", "kind": "numeric"}
 LEVEL, TOWN = {"role": "quasi", "kind": "ordinal"}, {"role": "quasi", "kind": "nominal"}
 MEMBER = {"role": "quasi", "kind": "boolean"}
 DAY, GAP = {"role": "quasi", "kind": "datetime"}, {"role": "quasi", "kind": "numeric"}
@@ -73,7 +74,39 @@ CASES = {
     "columns.l": (doc({"illness": ILL}), doc({"illness": {**ILL, "l": 2}})),
     "columns.entropy": (doc({"illness": ILL}), doc({"illness": {**ILL, "entropy": 1.5}})),
     "columns.t": (doc({"illness": ILL}), doc({"illness": {**ILL, "t": 0.2}})),
+    "columns.totals": (doc(k=4), doc({"age": {**AGE, "totals": True}}, k=4)),
     "columns.noise": (doc({"cost": COST}), doc({"cost": {**COST, "noise": 0.5}})),
+    "columns.top": (doc(), doc({"age": {**AGE, "top": 60}})),
+    "columns.bottom": (doc(), doc({"weight": {**NUMBER, "bottom": 4}})),
+    "columns.top_label": (
+        doc({"weight": {**NUMBER, "top": 4}}),
+        doc({"weight": {**NUMBER, "top": 4, "top_label": "4+"}}),
+    ),
+    "columns.bottom_label": (
+        doc({"age": {**AGE, "bands": [20, 40, 60], "bottom": 20}}),
+        doc({"age": {**AGE, "bands": [20, 40, 60], "bottom": 20, "bottom_label": "young"}}),
+    ),
+    "columns.bands": (doc({"age": {**AGE, "bands": [0, 50]}}), doc({"age": {**AGE, "bands": [0, 40, 60]}})),
+    "columns.width": (doc({"age": {**AGE, "width": 10}}), doc({"age": {**AGE, "width": 20}})),
+    "columns.bands_as": (
+        doc({"weight": {**NUMBER, "width": 2}}),
+        doc({"weight": {**NUMBER, "width": 2, "bands_as": "middle"}}),
+    ),
+    "columns.round": (doc(), doc({"cost": {**COST, "round": 0.5}})),
+    "columns.precision": (
+        doc({"day": {**DAY, "format": "%d.%m.%Y"}}),
+        doc({"day": {**DAY, "role": "other", "format": "%d.%m.%Y", "precision": "quarter"}}),
+    ),
+    "columns.recode": (doc({"illness": ILL}), doc({"illness": {**ILL, "recode": {"flu": "cold"}}})),
+    "columns.others": (
+        doc({"illness": {**ILL, "recode": {"flu": "cold"}}}),
+        doc({"illness": {**ILL, "recode": {"flu": "cold"}, "others": "rest"}}),
+    ),
+    "columns.rare": (doc({"town": TOWN}), doc({"town": {**TOWN, "rare": 3, "others": "Reus"}})),
+    "columns.rename": (doc(), doc({"age": {**AGE, "rename": "years"}})),
+    "output.number": (doc(), doc(output={"number": "record"})),
+    "columns.importance": (doc(), doc({"income": {**INCOME, "importance": 5}})),
+    "promise.risk": (doc(), {**doc(promise={"risk": 0.25}), "k": None}),
     "method.name": (doc(), doc(method="v-mdav")),
     "method.refine": (doc(), doc(method={"name": "mdav", "refine": "quick"})),
     "method.bound": (doc(), doc(method={"name": "mdav", "bound": "fast"})),
@@ -101,22 +134,31 @@ CASES = {
         doc(scenarios=TWO),
         doc(scenarios={"a": {"quasi": ["age", "income"], "k": 3}, "b": TWO["b"]}),
     ),
+    "scenarios.risk": (doc(scenarios=TWO), doc(scenarios={**TWO, "b": {"quasi": ["income"], "risk": 0.17}})),
     "scenarios.k": (doc(scenarios=TWO), doc(scenarios={**TWO, "b": {"quasi": ["income"], "k": 6}})),
 }
-# of files: test_spreadsheets.py, test_custodian_files.py; of Spark: test_spark_release.py
-ELSEWHERE = {"file.formulas", "file.options", "file.key"}
+# of files: test_spreadsheets.py, test_custodian_files.py; of Spark: test_spark_release.py; of units: test_output.py
+ELSEWHERE = {"file.formulas", "file.options", "file.key", "unit.release", "unit.key"}
+# they change what is said of the release: test_population_risk.py
+ELSEWHERE |= {"population.fraction", "population.size"}
+# of bundles: test_previous.py
+ELSEWHERE |= {f"previous.{name}" for name in ("releases", "by", "rows", "groups", "small")}
 
 SECTIONS = {
     "": recipe_._Whole,
+    "promise.": sections.PromiseRule,
     "columns.": sections.ColumnRule,
     "method.": sections.MethodRule,
     "strata.": sections.StrataRule,
     "missing.": sections.MissingRule,
     "weights.": sections.WeightsRule,
+    "population.": sections.PopulationRule,
     "unit.": sections.UnitRule,
     "guard.": sections.GuardRule,
     "scenarios.": sections.ScenarioRule,
+    "previous.": sections.PreviousRule,
     "file.": sections.FileRule,
+    "output.": sections.OutputRule,
 }
 
 
@@ -175,6 +217,25 @@ def test_every_option_has_an_effect(option):
         doc(scenarios={"a": {"quasi": ["age"], "k": 3}}),
         doc(scenarios={"a": {"quasi": ["age", "income"], "k": 2}}),
         doc(threads=4),
+        doc({"age": {**AGE, "rename": "age"}}),
+        doc({"weight": {"role": "identifier", "rename": "w"}}),
+        doc(output={"number": "record"}, shuffle=False),
+        doc({"illness": "identifier"}, unit={"column": "illness", "key": "0" * 32}),
+        doc({"weight": {"role": "other", "importance": 2}}),
+        doc({"weight": {"role": "identifier", "importance": 1}}),
+        doc({"cost": {**COST, "importance": 2}}),
+        doc({"age": {**AGE, "importance": 3}, "income": {**INCOME, "importance": 3}}),
+        doc({"income": "other", "age": {**AGE, "importance": 3}}),
+        doc({"age": {**AGE, "importance": 3}}, scenarios=TWO),
+        doc({"town": {**TOWN, "importance": 3}}, strata={"within": ["town"], "small": "suppress"}),
+        doc(population={"fraction": 0.1, "size": 480}),
+        doc(population={"fraction": 0.1}, weights="weight"),
+        doc(population={"fraction": 0.1}, unit="member"),
+        doc(population={"size": 48}),  # no more than the table
+        doc(population={}),
+        doc(promise={"risk": 0.2}),  # and k
+        doc(k=None, promise={"risk": 0.25}, scenarios={"a": {"quasi": ["age", "income"], "risk": 0.3, "k": 4}}),
+        doc(k=None, promise={"risk": 0.25}, scenarios={"a": {"quasi": ["age", "income"], "risk": 0.4}}),  # less than k
     ],
 )
 def test_what_would_have_no_effect_is_refused(document):

@@ -96,7 +96,7 @@ def test_a_kept_column_of_unique_values_is_warned_of_by_name(engine, tmp_path):
     assert str(warning.message) in release.facts.notes
     internal = (tmp_path / engine / "internal.html").read_text()
     assert "Nearly all values of" in internal
-    assert "Columns released unchanged" in internal
+    assert "Columns that are not masked" in internal
 
 
 @pytest.mark.parametrize("engine", ENGINES)
@@ -108,7 +108,7 @@ def test_the_command_line_warns_and_counts(engine, tmp_path, run):
     )
     assert code == 0
     assert "coterie: warning: Nearly all values of 'bill', 'comment' differ" in err
-    assert "unchanged         90 of 90 records unique" in err
+    assert "unmasked          90 of 90 records unique" in err
 
 
 def test_where_values_repeat_nothing_is_warned_of():
@@ -135,8 +135,8 @@ def test_nothing_of_it_is_public(tmp_path):
     assert release.measures.risk.kept.unique == 60
     assert "kept" not in vars(public(release.facts).measures)
     page = render_public(release.facts)
-    assert "Columns released unchanged" in render_internal(release.facts)
-    assert "Columns released unchanged" not in page
+    assert "Columns that are not masked" in render_internal(release.facts)
+    assert "Columns that are not masked" not in page
     assert "Nearly all values" not in page
     assert "unique" not in (tmp_path / "out" / "verify.json").read_text()
 
@@ -146,7 +146,7 @@ def test_a_dry_run_part_by_part_and_no_kept_column_count_nothing(tmp_path):
     release = ct.protect(tmp_path / "in.csv", RECIPE, engine="duckdb")
     release.rehearse()
     assert release.measures.risk.kept is None
-    assert "unchanged  " not in as_text(release.facts)
+    assert "unmasked  " not in as_text(release.facts)
     nothing = {n: rule if n in ("age", "town") else "identifier" for n, rule in COLUMNS.items()}
     assert ct.protect(people(), {**RECIPE, "unit": "none", "columns": nothing}).measures.risk.kept is None
 

@@ -84,7 +84,7 @@ def test_what_a_killed_replay_leaves_is_removed_by_the_next(saved, source, tmp_p
         raise CoterieError("Stopped.")
 
     with monkeypatch.context() as patch:
-        patch.setattr("coterie.release.flow.protect", killed)
+        patch.setattr("coterie.release.flow.opened", killed)
         with pytest.raises(CoterieError, match="Stopped"):
             ct.replay(saved, source)
     assert len(kept) == len(listing(spare)) == 1

@@ -131,14 +131,30 @@ def test_units_that_are_dropped_are_counted_again(folder, tmp_path):
     assert ct.verify(out, input=folder, engine="spark").ok
 
 
-@pytest.mark.parametrize("unit", ["none", "person"])
-def test_assess_is_the_same(folder, unit, monkeypatch):
+@pytest.mark.parametrize(("unit", "drawn"), [("none", {"population": {"fraction": 0.05}}), ("person", {})])
+def test_assess_is_the_same(folder, unit, drawn, monkeypatch):
     monkeypatch.setattr("coterie.release.cluster_assess._PART", 50)
     monkeypatch.setattr("coterie.engines.spark._CHUNK", 60)
     scenarios = {"a": {"quasi": ["age"], "k": 3}, "b": {"quasi": ["age", "town"], "k": 5}}
-    how = recipe(unit=unit, scenarios=scenarios)
+    how = recipe(unit=unit, scenarios=scenarios, **drawn)
     here, there = (ct.assess(folder, how, engine=engine).as_dict() for engine in ("memory", "spark"))
     assert rounded(there) == rounded(here)
+    assert (here["scenarios"][0]["population"] is None) == (not drawn)
+
+
+def test_assess_with_weights_is_the_same(folder, monkeypatch):
+    monkeypatch.setattr("coterie.release.cluster_assess._PART", 50)
+    for i, path in enumerate(sorted(folder.iterdir())):
+        table = pq.read_table(path)
+        weights = np.random.default_rng(i).lognormal(2, 1, len(table))
+        pq.write_table(table.append_column("w", pa.array(weights)), path)
+    how = recipe(columns={**COLUMNS, "w": "other"}, weights="w")
+    here, there = (ct.assess(folder, how, engine=engine).as_dict() for engine in ("memory", "spark"))
+    assert here["scenarios"][0]["population"]["known_by"] == "weights"
+    assert rounded(there) == rounded(here)
+    few = recipe(columns={**COLUMNS, "w": "other"}, population={"size": 200})
+    with pytest.raises(CoterieError, match="larger than the table"):
+        ct.assess(folder, few, engine="spark")
 
 
 def rounded(facts):

@@ -291,7 +291,7 @@ def test_templates_ship_with_the_package():
     ignored = (ROOT / ".gitignore").read_text(encoding="utf-8")
     assert ".j2" not in ignored
     assert ".css" not in ignored
-    assert len(list((ROOT / "src/coterie/report/templates").glob("*.html.j2"))) == 7
+    assert len(list((ROOT / "src/coterie/report/templates").glob("*.html.j2"))) == 8
 
 
 def test_importing_the_reports_is_cheap():

@@ -92,6 +92,23 @@ def test_a_contradiction_is_told_beside_its_field_in_the_words_of_the_recipe(vis
     assert "contradictions" in words_of(visitor.get("/release").text)
 
 
+def test_what_drives_the_risk_is_counted_where_it_is_asked_for(visitor):
+    ready(visitor)
+    visitor.send("/promise/assess", {})
+    assert "Coarsen first" not in words_of(visitor.get("/promise").text)
+    visitor.send("/promise/assess", {"drivers": "yes"})
+    page = words_of(visitor.get("/promise").text)
+    assert "240 records have a minimal sample unique." in page
+    (drivers,) = visitor.session.assessment[1].drivers
+    alone = [one for one in drivers.columns if one.unique_alone > 1]
+    assert alone
+    for one in alone:
+        assert f"{one.name} alone identifies {one.unique_alone} records: no other has the same value." in page
+    places = [page.partition("Coarsen first")[2].index(one.name) for one in drivers.columns]
+    assert places == sorted(places)
+    assert visitor.session.assessment[1].scores is None  # those of single records stay with the worker
+
+
 def test_undo_leads_back_to_the_draft_and_redo_forth(visitor):
     ready(visitor)
     here = visitor.session.document

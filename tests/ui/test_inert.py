@@ -226,7 +226,7 @@ def test_a_file_whose_names_are_markup_goes_all_the_way_and_runs_nothing(root):
         assert_inert(visitor.post("/columns/preview"), "preview")
         assert "alert(8)" in visitor.post("/columns/preview").text  # it is shown
         visitor.send("/promise", {"k": "3", "seed": "1"})
-        visitor.send("/promise/assess")
+        visitor.send("/promise/assess", {"drivers": "yes"})
         visitor.send("/candidates", {"k": "3, 4", "method": ["mdav"]})
         for tried in visitor.session.tried:
             visitor.send(f"/candidates/{tried.number}")

@@ -7,6 +7,7 @@ terminated.
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
 from io import TextIOWrapper
@@ -21,7 +22,7 @@ def __getattr__(name: str) -> Any:
     """The commands, imported when they are asked for: an interrupt that comes meanwhile finds `main` ready for it."""
     if name != "app":
         raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
-    from . import custodian, page, researcher  # noqa: F401
+    from . import analyses, custodian, page, researcher  # noqa: F401
     from .common import app
 
     return app
@@ -42,12 +43,21 @@ def main() -> None:
             sys.modules["coterie.cli.common"].tell_interrupt()
         raise
     except Exception as error:
-        if _interrupts and (not isinstance(error, CoterieError) or isinstance(error, UnexpectedError)):
-            _end("interrupted.", 130)  # a library has made another error of it
-        told = error if isinstance(error, CoterieError) else told_of(error)
-        if isinstance(told, UnexpectedError):
-            _end(f"a bug: {told.got}.", 70)
-        _end(str(told), 3 if isinstance(told, PromiseError) else 2)
+        try:
+            _tell_and_end(error)
+        except MemoryError:  # not even enough for words
+            os.write(2, b"coterie: There is not enough memory.\n")
+            raise SystemExit(2) from None
+
+
+def _tell_and_end(error: Exception) -> NoReturn:
+    """Say what went wrong in one line, and end with its exit code."""
+    if _interrupts and (not isinstance(error, CoterieError) or isinstance(error, UnexpectedError)):
+        _end("interrupted.", 130)  # a library has made another error of it
+    told = error if isinstance(error, CoterieError) else told_of(error)
+    if isinstance(told, UnexpectedError):
+        _end(f"a bug: {told.got}.", 70)
+    _end(str(told), 3 if isinstance(told, PromiseError) else 2)
 
 
 def _end(words: str, code: int) -> NoReturn:

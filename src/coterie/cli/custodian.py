@@ -1,4 +1,4 @@
-"""The custodian's commands: recipe, protect, verify, assess, compare, replay."""
+"""The custodian's commands: recipe, protect, verify, assess, compare, replay, difference."""
 
 from __future__ import annotations
 
@@ -75,6 +75,10 @@ def protect(
         Optional[int],  # noqa: UP045
         typer.Option("-k", help="Without a recipe: the size of the smallest equivalence class."),
     ] = None,
+    risk: Annotated[
+        Optional[float],  # noqa: UP045
+        typer.Option("--risk", help="Instead of -k: the largest re-identification risk, such as 0.09 (k = 12)."),
+    ] = None,
     quasi: flags.Quasi = None,
     confidential: flags.Confidential = None,
     drop: flags.Drop = None,
@@ -105,7 +109,7 @@ def protect(
 ) -> None:
     """Protect a file: a bundle with the data, the recipe, the check and the reports, whole or not at all.
 
-    Without a recipe, -k and --quasi are needed, and every column must be in one of the four lists.
+    Without a recipe, -k (or --risk) and --quasi are needed, and every column must be in one of the four lists.
     """
     from ..release.drafting import source_and_recipe
     from ..release.flow import protect as run
@@ -117,7 +121,7 @@ def protect(
     _check_folder(output, force, engine)
     columns = {"quasi": quasi, "confidential": confidential, "drop": drop, "keep": keep}
     texts = {"weights": weights, "unit": unit, "formulas": formulas, "method": method}
-    said = flags.choices(k, read, strata, missing, columns, kind, **texts)
+    said = flags.choices(k, read, strata, missing, columns, kind, risk, **texts)
     place = cluster_session.place(file)
     source, chosen = source_and_recipe(place, recipe, said, memory=memory, called=flags.option, engine=engine)
     if recipe is None and not quiet:
@@ -249,11 +253,34 @@ def assess(
     keep: flags.Keep = None,
     kind: flags.Kinds = None,
     unit: flags.Unit = None,
+    weights: flags.AnyWeights = None,
+    population_fraction: flags.PopulationFraction = None,
+    population_size: flags.PopulationSize = None,
     read: flags.Read = None,
     memory: flags.Memory = None,
     engine: flags.EngineName = None,
     spark_master: cluster_session.Master = None,
     spark_conf: cluster_session.Conf = None,
+    drivers: Annotated[
+        bool,
+        typer.Option(
+            "--drivers",
+            help="Also say what drives the risk: minimal sample uniques (SUDA), and which columns to coarsen first.",
+        ),
+    ] = False,
+    depth: Annotated[
+        Optional[int],  # noqa: UP045
+        typer.Option(
+            "--depth",
+            help="With --drivers: the most columns of a minimal sample unique. Default: all, of up to 12 "
+            "quasi-identifiers; fewer of more.",
+        ),
+    ] = None,
+    scores: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option("--scores", help="With --drivers: where the score of every record goes (.csv). It is internal."),
+    ] = None,
+    force: flags.Force = False,
     json_: flags.Json = False,
 ) -> None:
     """Assess the risk of a raw file: how many records are unique, or in small equivalence classes.
@@ -262,27 +289,64 @@ def assess(
     """
     from ..release.assess import assess as run
     from ..release.drafting import source_and_recipe
+    from ..release.drivers import check_asked, check_scores_file
 
-    columns = {"quasi": quasi, "confidential": confidential, "drop": drop, "keep": keep}
-    said = flags.choices(k, read, columns=columns, kind=kind, unit=unit)
     place, called = cluster_session.place(file), flags.option
+    on_spark = isinstance(place, str) or engine == "spark"
+    _check_drivers(drivers, depth, scores, force)
+    check_asked(drivers, depth, on_spark)
+    if scores is not None:
+        check_scores_file(scores, force, "--force", place if isinstance(place, Path) else None)
+    columns = {"quasi": quasi, "confidential": confidential, "drop": drop, "keep": keep}
+    drawn = {"fraction": population_fraction, "size": population_size}
+    said = flags.choices(k, read, columns=columns, kind=kind, population=drawn, unit=unit, weights=weights)
     source, chosen = source_and_recipe(place, recipe, said, memory=memory, looking=True, called=called, engine=engine)
-    with cluster_session.spark(isinstance(place, str) or engine == "spark", spark_master, spark_conf):
-        assessment = run(source, chosen, engine=engine)
+    with cluster_session.spark(on_spark, spark_master, spark_conf):
+        assessment = run(source, chosen, engine=engine, drivers=drivers, most_columns=depth)
+    if scores is not None:
+        assessment.save_scores(scores, force)
     if json_:
         print(as_json(assessment))
     else:
         tell(assessment)
+        if scores is not None:
+            tell(f"written         {scores}: internal, it shows which records are at risk")
+
+
+def _check_drivers(drivers: bool, depth: int | None, scores: Path | None, force: bool) -> None:
+    """Refuse, before any work is done, what has no effect or no meaning."""
+    for option, given in (("--depth", depth is not None), ("--scores", scores is not None)):
+        if given and not drivers:
+            raise CoterieError(f"{option} has no effect without --drivers.", hint="leave it out, or add --drivers.")
+    if depth is not None and depth < 1:
+        raise CoterieError("--depth must be a whole number from 1 on.", str(depth))
+    if scores is None and force:
+        raise CoterieError("--force has no effect without --scores.", hint="leave it out.")
 
 
 @app.command()
 @interruptible
 def compare(
     file: flags.File,
-    k: Annotated[str, typer.Option("--k", "-k", help="The k to try, comma-separated.")] = "3,5,10",
+    k: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option("--k", "-k", help="The k to try, comma-separated. Default: 3,5,10; with --risk, what follows."),
+    ] = None,
     methods: Annotated[
         Optional[str],  # noqa: UP045
         typer.Option(help="The methods to try, comma-separated. Default: mdav,mdav*,auto; with a unit mdav,auto."),
+    ] = None,
+    risk: Annotated[
+        Optional[float],  # noqa: UP045
+        typer.Option("--risk", help="Find what loses least with a largest re-identification risk of at most this."),
+    ] = None,
+    importance: Annotated[
+        Optional[list[str]],  # noqa: UP045
+        typer.Option(
+            "--importance",
+            metavar="COLUMN=NUMBERS",
+            help="Try these importances of a quasi-identifier, such as income=1,3,10; repeatable.",
+        ),
     ] = None,
     recipe: Annotated[
         Optional[Path],  # noqa: UP045
@@ -311,7 +375,7 @@ def compare(
 ) -> None:
     """Compare candidates: the information loss of each method and k, and the risk that is left.
 
-    Without a recipe, columns that no list names are kept.
+    Without a recipe, columns that no list names are kept. Exit code 3 if no candidate keeps the --risk.
     """
     from ..release.compare import compare as run
     from ..release.drafting import source_and_recipe
@@ -321,12 +385,15 @@ def compare(
     _check_output(output, force)
     columns = {"quasi": quasi, "confidential": confidential, "drop": drop, "keep": keep}
     said = flags.choices(None, read, strata, missing, columns, kind, weights=weights, unit=unit)
-    sizes = [_whole(text) for text in names_of(k, "--k") or ()]
+    asked = k if k is not None or risk is not None else "3,5,10"
+    sizes = [_whole(text) for text in names_of(asked, "--k") or ()]
     source, chosen = source_and_recipe(file, recipe, said, memory=memory, looking=True, called=flags.option)
     comparison = run(
         source,
         sizes,
-        names_of(methods, "--methods") or (["mdav", "auto"] if chosen.unit_column else ["mdav", "mdav*", "auto"]),
+        names_of(methods, "--methods"),
+        risk=risk,
+        importance=flags.importances_of(importance),
         recipe=chosen,
         seed=seed,
         engine=engine,
@@ -340,6 +407,8 @@ def compare(
         tell(comparison)
         if output is not None:
             tell(f"written         {output}: internal, it shows risk")
+    if risk is not None and comparison.best is None:
+        raise typer.Exit(3)
 
 
 def _write_page(output: Path, page: str) -> None:
@@ -376,3 +445,56 @@ def replay(
         print(json.dumps(found.as_dict(), indent=2))
     if not found.same:
         raise typer.Exit(1)
+
+
+@app.command()
+@interruptible
+def difference(
+    release: Annotated[Path, typer.Argument(help="The bundle that is looked at.")],
+    file: Annotated[Path, typer.Argument(metavar="INPUT", help="The file that it was made from.")],
+    before: Annotated[
+        list[Path],
+        typer.Option(
+            "--before",
+            metavar="RELEASE INPUT",
+            help="An earlier bundle of the same persons, and the file that it was made from; repeatable.",
+        ),
+    ],
+    files: Annotated[
+        Optional[list[Path]],  # noqa: UP045
+        typer.Argument(metavar="EARLIER", help="The INPUT of each --before, in their order."),
+    ] = None,
+    by: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(
+            "--by",
+            metavar="COLUMNS",
+            help="The column that tells persons apart, in every input; several are comma-separated. Default: an "
+            "identifier or unit of all recipes that does.",
+        ),
+    ] = None,
+    rows: Annotated[
+        bool, typer.Option("--rows", help="Match records by their numbers: the first with the first, and so on.")
+    ] = False,
+    json_: flags.Json = False,
+    quiet: flags.Quiet = False,
+) -> None:
+    """Lay a release and earlier ones of the same persons over each other. Exit code 3 if fewer than k are left.
+
+    What it shows is internal: it is about risk.
+    """
+    from ..release.difference import difference as run
+
+    inputs = files or []  # a parser takes one word after an option: the second stands among the arguments, in order
+    if len(inputs) != len(before):
+        what = "Every --before needs an earlier release and its input, and RELEASE INPUT come first."
+        raise CoterieError(what, f"{len(before)} releases and {len(inputs)} inputs")
+    pairs = list(zip(before, inputs, strict=True))
+    shown = sys.stderr.isatty() and not quiet
+    found = run(release, file, pairs, names_of(by, "--by"), rows=rows, progress=shown)
+    if not quiet:
+        tell(str(found))
+    if json_:
+        print(as_json(found.facts))
+    if not found.ok:
+        raise typer.Exit(3)

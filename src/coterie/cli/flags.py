@@ -98,6 +98,23 @@ Missing = Annotated[
 Weights = Annotated[
     _Text, typer.Option("--weights", metavar="COLUMN", help="Sampling weights: a column of --keep or --drop.")
 ]
+AnyWeights = Annotated[
+    _Text, typer.Option("--weights", metavar="COLUMN", help="Sampling weights: they tell risk in the population.")
+]
+PopulationFraction = Annotated[
+    Optional[float],  # noqa: UP045
+    typer.Option(
+        "--population-fraction",
+        metavar="SHARE",
+        help="Which share of the population was drawn into the file, such as 0.05: tells risk in the population.",
+    ),
+]
+PopulationSize = Annotated[
+    Optional[int],  # noqa: UP045
+    typer.Option(
+        "--population-size", metavar="N", help="Instead, how many records the population has: more than the file."
+    ),
+]
 Unit = Annotated[
     _Text,
     typer.Option(
@@ -135,6 +152,8 @@ EngineName = Annotated[
 
 def option(name: str) -> str:
     """How an argument of the library is called on the command line."""
+    if name == "population":
+        return "--population-fraction or --population-size"
     return f"-{name}" if len(name) == 1 else f"--{name}"
 
 
@@ -145,6 +164,8 @@ def choices(
     missing: str | None = None,
     columns: Mapping[str, list[str] | None] | None = None,
     kind: list[str] | None = None,
+    risk: float | None = None,
+    population: Any = None,
     **texts: str | None,
 ) -> Choices:
     """What was said instead of a recipe: lists of columns, which may be given in pieces, sections, and texts."""
@@ -155,7 +176,8 @@ def choices(
         for role, pieces in (columns or {}).items()
     }
     said: dict[str, Any] = {**lists, **texts, "strata": _strata(strata), "missing": _missing(missing)}
-    return Choices(k=k, read=options_of(read), kind=kinds_of(kind), **said)
+    said["population"] = {key: value for key, value in (population or {}).items() if value is not None} or None
+    return Choices(k=k, risk=risk, read=options_of(read), kind=kinds_of(kind), **said)
 
 
 def kinds_of(pieces: list[str] | None) -> dict[str, str] | None:
@@ -171,6 +193,26 @@ def kinds_of(pieces: list[str] | None) -> dict[str, str] | None:
             raise CoterieError("A column has one kind.", f"'{name}' twice in --kind")
         kinds[name] = kind
     return kinds
+
+
+def importances_of(pieces: list[str] | None) -> dict[str, list[float]] | None:
+    """The importances to try of columns: COLUMN=NUMBERS, each column once."""
+    if pieces is None:
+        return None
+    out: dict[str, list[float]] = {}
+    for text in pieces:
+        name, equals, numbers = text.rpartition("=")
+        hint = "for example --importance income=1,3,10"
+        try:
+            weights = [float(number) for number in numbers.split(",")]
+        except ValueError:
+            weights = []
+        if not equals or not name or not weights:
+            raise CoterieError("--importance must be COLUMN=NUMBERS, comma-separated.", f"'{text}'", hint)
+        if name in out:
+            raise CoterieError("The importances of a column are given once.", f"'{name}' twice in --importance")
+        out[name] = weights
+    return out
 
 
 _SMALL = re.compile(r"(.*):(refuse|merge|suppress)", re.DOTALL)  # a column's name may hold a colon

@@ -22,9 +22,14 @@ class _Whole(Records):
         super().__init__(numbers, arrow, reading)
         self._known = typed
 
+    def forget(self) -> None:
+        """Let go of columns as they were prepared: it is done in another way now."""
+        self._prepared.clear()
+        self._originals.clear()
+
     def typed(self, name: str) -> Typed:
         """A column as numbers, and the way back."""
-        key = (name, self.reading.rules[name])
+        key = (name, self.reading.rules[name], self.reading.preparing.get(name))
         if key not in self._known:
             self._known[key] = self.reading.read_at(name, self.arrow(name), self.numbers, self.whole)
         return self._known[key]
@@ -65,6 +70,8 @@ class MemoryEngine:
 
     @reading.setter
     def reading(self, reading: Reading) -> None:
+        if reading.preparing != self._all.reading.preparing:
+            self._all.forget()
         self._all.reading = reading  # all records know all categories already
 
     def gather(self, columns: Sequence[str], into: C, /) -> C:

@@ -128,7 +128,7 @@ class SparkEngine:
             run = spark_tasks.reduced(Solve(self.reading, one.work, ranges[i], one.sizes, i, onward))
             frame = frame.repartition(max(1, len(ranges[i])), "chunk").groupBy("chunk").applyInArrow(run, SCHEMA)
         out: list[list[tuple[int, Any]]] = [[] for _ in every]
-        for _, (i, number, result) in _collected(frame):
+        for _, (i, number, result) in collected(frame):
             out[i].append((number, result))
         for one, own, told in zip(every, ranges, out, strict=True):
             told.sort(key=lambda pair: pair[0])
@@ -159,7 +159,7 @@ def hashes_of(session: Any, files: ParquetFiles) -> list[str]:
 
 def _each(session: Any, run: Callable[[int], Iterator[Any]], tasks: int) -> list[tuple[int, Any]]:
     """What each task gives, in their order."""
-    found = sorted(_collected(_mapped(session, run, tasks)), key=lambda pair: pair[0])
+    found = sorted(collected(_mapped(session, run, tasks)), key=lambda pair: pair[0])
     if [task for task, _ in found] != list(range(tasks)):
         raise CoterieError("Every task must be done once.", f"{len(found)} of {tasks}")
     return found
@@ -169,7 +169,7 @@ def _mapped(session: Any, run: Callable[[int], Iterator[Any]], tasks: int) -> An
     return session.range(0, tasks, 1, tasks).mapInArrow(spark_tasks.mapped(run), SCHEMA)
 
 
-def _collected(frame: Any) -> Iterable[tuple[int, Any]]:
+def collected(frame: Any) -> Iterable[tuple[int, Any]]:
     """The results of a job. Spark's own words about an error may be those of a worker, so they stay here."""
     rows = quietly(frame.collect)
     for row in rows:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from .compat import Keyed
 from .measures import ClassRisk
+from .population_facts import PopulationRisk
 
 
 @dataclass(frozen=True)
@@ -16,3 +17,4 @@ class ScenarioAssessment(Keyed):
     quasi: tuple[str, ...]  # with the columns that make strata
     k: int
     classes: ClassRisk
+    population: PopulationRisk | None = None  # None where nothing is known of the population

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from .compat import Keyed
 
@@ -21,6 +21,11 @@ class Candidate(Keyed, old={"loss": "loss_percent", "risk": "linked_share"}):
     not_possible: str | None = None  # the reason
     on_frontier: bool = False  # no other candidate has both less loss and fewer links
     best: bool = False  # one of a few on the frontier: see `with_frontier`
+    importance: Mapping[str, float] = field(default_factory=dict)  # of the columns of which several were tried
+    column_losses_percent: Mapping[str, float | None] = field(default_factory=dict)  # of these columns, each alone
+    within_risk: bool | None = None  # whether its largest risk is at most the one that was asked for, if one was
+    chosen: bool = False  # of the candidates within that risk, the one that loses least
+    least_overlap_share: float | None = None  # of the confidence intervals of the recipe's analyses, before and after
 
     @property
     def linked_percent(self) -> float | None:
@@ -55,6 +60,20 @@ def with_frontier(candidates: Sequence[Candidate]) -> tuple[Candidate, ...]:
     return tuple(
         replace(c, on_frontier=flag, best=i in best)
         for i, (c, flag) in enumerate(zip(candidates, frontier, strict=True))
+    )
+
+
+def with_threshold(candidates: Sequence[Candidate], k: int) -> tuple[Candidate, ...]:
+    """The candidates, each told whether its smallest class has k records or units, and which of these loses least.
+
+    Of equal losses, the one with fewer links, then the first.
+    """
+    within = [c.largest_risk is not None and round(1 / c.largest_risk) >= k for c in candidates]
+    possible = [i for i, flag in enumerate(within) if flag and candidates[i].not_possible is None]
+    chosen = min(possible, key=lambda i: (*_size(candidates[i]), i), default=None)
+    return tuple(
+        replace(c, within_risk=flag, chosen=i == chosen)
+        for i, (c, flag) in enumerate(zip(candidates, within, strict=True))
     )
 
 

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from .compat import Keyed
+from .population_facts import PopulationRisk
 
 Matrix = tuple[tuple[float | None, ...], ...]
 
@@ -40,6 +41,7 @@ class LossMeasures(
     columns: Mapping[str, ColumnLoss]
     il1s_mean: float | None
     il1s_sum: float | None
+    loss_by_importance_percent: float | None = None  # columns weighed by their importance; None: all weigh the same
 
 
 @dataclass(frozen=True)
@@ -183,6 +185,8 @@ class ScenarioRisk(Keyed):
     k: int
     before: ClassRisk
     after: ClassRisk
+    population_before: PopulationRisk | None = None  # None where nothing is known of the population
+    population_after: PopulationRisk | None = None
 
 
 @dataclass(frozen=True)
@@ -273,7 +277,7 @@ class Inference(Keyed):
 
 @dataclass(frozen=True)
 class KeptColumn(Keyed):
-    """The values of a column that is released unchanged."""
+    """The values of a column that is not masked."""
 
     name: str
     role: str
@@ -294,7 +298,7 @@ class KeptColumn(Keyed):
 
 @dataclass(frozen=True)
 class KeptRisk(Keyed):
-    """Records that are unique on the columns that are released unchanged."""
+    """Records that are unique on the columns that are not masked."""
 
     records: int
     columns: tuple[KeptColumn, ...]

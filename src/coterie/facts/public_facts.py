@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from .measures import Correlations, Eigenvalues
+from .prepared_facts import PublicPrepared
 from .settings import Settings
 
 
@@ -34,6 +35,7 @@ class PublicOutput:
     blanked: int | None
     shuffled: bool
     measured: int | None = None  # records that measures were taken from; None: all
+    number: str | None = None  # the new column of record numbers
 
 
 @dataclass(frozen=True)
@@ -70,6 +72,7 @@ class PublicGrouping:
     loss_percent: float | None
     loss_weighted_percent: float | None
     bound: PublicBound | None
+    loss_by_importance_percent: float | None = None
 
 
 @dataclass(frozen=True)
@@ -113,6 +116,7 @@ class PublicLoss:
     loss_weighted_percent: float | None
     il1s_mean: float | None
     columns: Mapping[str, PublicColumnLoss]
+    loss_by_importance_percent: float | None = None
 
 
 @dataclass(frozen=True)
@@ -197,6 +201,7 @@ class PublicFacts:
     groupings: tuple[PublicGrouping, ...]
     measures: PublicMeasures
     verdict: PublicVerdict | None
+    prepared: tuple[PublicPrepared, ...] = ()
 
     @property
     def least_k(self) -> int:

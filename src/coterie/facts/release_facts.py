@@ -8,9 +8,13 @@ from functools import cached_property
 from typing import Any
 
 from ..verification.verdict import VerdictFacts
+from .analysis_facts import AnalysisFacts
 from .compat import Keyed
+from .difference_facts import PreviousFacts
 from .measures import Measures
+from .prepared_facts import PreparedFacts
 from .settings import Settings
+from .total_facts import TotalFacts
 
 
 @dataclass(frozen=True)
@@ -33,6 +37,7 @@ class OutputFacts(Keyed):
     blanked: int  # values set to missing
     shuffled: bool
     measured: int | None = None  # records that measures were taken from, in whole groups; None: all
+    number: str | None = None  # the new column of record numbers
 
 
 @dataclass(frozen=True)
@@ -46,6 +51,7 @@ class ColumnFacts(Keyed):
     within: bool  # whether it makes strata
     missing_before: int | None  # None where nobody counted
     missing_after: int | None
+    renamed: str | None = None  # its name in the release, where that is another
 
 
 @dataclass(frozen=True)
@@ -89,6 +95,22 @@ class GroupingFacts(Keyed, old={"loss": "loss_percent", "loss_weighted": "loss_w
     loss_weighted_percent: float | None
     constant_records: int  # in groups in which a confidential column has one value at most
     bound: BoundFacts | None
+    loss_by_importance_percent: float | None = None  # with the importance of columns as weights; None: all weigh 1
+
+
+@dataclass(frozen=True)
+class ShrunkFacts(Keyed):
+    """A nominal or boolean quasi-identifier in which a category lost more than a tenth of its records.
+
+    Counted over all records that are released; missing values are no category.
+    """
+
+    column: str
+    categories: int  # that these records had
+    shrunk: int  # those that lost more than a tenth of their records
+    gone: int  # of these, those that no record has any more
+    worst_before: int  # records of the one that lost most of them
+    worst_after: int
 
 
 @dataclass(frozen=True)
@@ -107,12 +129,17 @@ class ReleaseFacts(Keyed):
     notes: tuple[str, ...]
     verdict: VerdictFacts | None
     unit: UnitFacts | None = None
+    totals: tuple[TotalFacts, ...] = ()  # of columns that keep them by controlled rounding
+    prepared: tuple[PreparedFacts, ...] = ()
+    shrunk: tuple[ShrunkFacts, ...] = ()  # columns whose minorities became fewer
+    analyses: tuple[AnalysisFacts, ...] | None = None  # None where none were asked for
+    previous: PreviousFacts | None = None  # beside earlier releases of the same persons
 
     @property
     def largest_k(self) -> int:
         """The largest k that was asked for."""
         scenarios = (scenario.k for scenario in self.measures.risk.scenarios)
-        return max(int(self.recipe["k"]), *(grouping.k for grouping in self.groupings), *scenarios)
+        return max(int(self.recipe.get("k", 0)), *(grouping.k for grouping in self.groupings), *scenarios)
 
     @property
     def least_count(self) -> int:

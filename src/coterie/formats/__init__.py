@@ -26,6 +26,7 @@ __all__ = [
     "neutralize",
     "read",
     "with_labels_in_use",
+    "without_declared_missing",
     "without_labels",
     "without_user_missing",
     "write",
@@ -191,6 +192,15 @@ def labelled(format: Format) -> set[str]:
     from . import statistical
 
     return statistical.labelled(format)
+
+
+def without_declared_missing(format: Format, columns: Iterable[str]) -> Format:
+    """The format without values that mean missing in these columns, for columns that hold none."""
+    if "variables" not in format.details:
+        return format
+    from . import statistical
+
+    return statistical.without_declared_missing(format, columns)
 
 
 def without_labels(format: Format, columns: Iterable[str]) -> Format:

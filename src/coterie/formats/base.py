@@ -72,6 +72,23 @@ class Format:
         variables = {name: what for name, what in self.details["variables"].items() if name in wanted}
         return Format(self.kind, {**self.details, "variables": variables})
 
+    def renamed(self, names: Mapping[str, str]) -> Format:
+        """The format for a file that has other names for these columns; it says nothing about others."""
+        details = dict(self.details)
+        if "variables" in details:
+            details["variables"] = {names[n]: what for n, what in details["variables"].items() if n in names}
+        if "kept" in details:
+            details["kept"] = [names[n] for n in details["kept"] if n in names]
+        return Format(self.kind, details)
+
+    def with_text(self, column: str) -> Format:
+        """The format for a file in which a column has become one of new texts: of what is said of it, its label."""
+        variables = dict(self.details.get("variables", {}))
+        if column in variables:
+            variables[column] = {what: value for what, value in variables[column].items() if what == "label"}
+            return Format(self.kind, {**self.details, "variables": variables})
+        return self
+
 
 _DIALECT = ("delimiter", "quote", "encoding", "header")  # without these, nobody can read a CSV file again
 _DETAILS: dict[str, Callable[[Any], bool]] = {

@@ -219,6 +219,17 @@ def without_labels(format: Format, columns: Iterable[str]) -> Format:
     return Format(format.kind, {**format.details, "variables": variables})
 
 
+def without_declared_missing(format: Format, columns: Iterable[str]) -> Format:
+    """The format without values that mean missing in these columns."""
+    variables, gone = dict(format.details.get("variables", {})), set(columns)
+    if not gone.intersection(variables):
+        return format
+    for name in gone.intersection(variables):
+        kept = {what: value for what, value in variables[name].items() if what not in ("missing", "letters")}
+        variables[name] = kept
+    return Format(format.kind, {**format.details, "variables": variables})
+
+
 def with_labels_in_use(table: Any, format: Format, columns: Iterable[str]) -> Format:
     """The format with labels of those values alone, in these columns, that a record has."""
     variables = dict(format.details.get("variables", {}))

@@ -167,21 +167,24 @@ def sums(
     names: Sequence[str],
     weights: Floats | None = None,
     steps: Mapping[str, float] | None = None,
+    importance: Mapping[str, float] | None = None,
 ) -> Sums:
     """SSE, SST and the losses of a release, over these columns together, from the records before and after.
 
     The loss is 100 SSE / SST: the sum of the `distances` of each record to what was released in its place, against
     those to the centre of all. L_E = 100 SDE / SDT takes the roots of each record's sums, with ranks squared. With
-    weights, record i counts weights[i] times. `steps` are what means are rounded to.
+    weights, record i counts weights[i] times. `steps` are what means are rounded to. With `importance`, the distances
+    in a column count by its weight, 1 where it has none.
     """
     n = len(before[names[0]].numbers) if names else 0
     moved, spread, far, wide = np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(n)
     for name in names:
         one = distances(before[name], after[name], weights, (steps or {}).get(name))
-        moved += one.moved
-        spread += one.spread
-        far += one.moved if one.squared else one.moved**2
-        wide += one.spread if one.squared else one.spread**2
+        times = (importance or {}).get(name, 1.0)
+        moved += times * one.moved
+        spread += times * one.spread
+        far += times * (one.moved if one.squared else one.moved**2)
+        wide += times * (one.spread if one.squared else one.spread**2)
     w = np.ones(n) if weights is None else weights
     sse, sst = float(w @ moved), float(w @ spread)
     return Sums(sse, sst, percent(sse, sst), percent(float(w @ np.sqrt(far)), float(w @ np.sqrt(wide))))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +13,7 @@ from ..facts.measures import ColumnLoss, Intervals, LossMeasures, Measures, Risk
 from ..tables.columns import Column, Columns
 from . import intervals, loss, risk, utility
 from .linkage import distance_linkage
+from .population import Sampling, population_of
 from .propensity import propensity
 from .risk import ScenarioLike
 from .standard_units import finite, is_number
@@ -30,6 +32,10 @@ def measure(
     units: Ints | None = None,
     seed: int = 0,
     steps: Mapping[str, float] | None = None,
+    importance: Mapping[str, float] | None = None,
+    original: Columns | None = None,
+    sampling: Sampling | None = None,
+    in_part: bool = False,
 ) -> Measures:
     """Measure what a release lost, what analysts find changed, and what risk is left.
 
@@ -49,6 +55,15 @@ def measure(
         Of the samples that linkage and propensity take of large files.
     steps : mapping of str to float, optional
         What released means are rounded to, where not to whole numbers in integer columns and not at all in others.
+    importance : mapping of str to float, optional
+        The weights of columns in squared distances, for `loss_by_importance_percent`; all else weighs them the same.
+    original : mapping of str to Column, optional
+        Quasi-identifiers as they were before `before` was prepared from them: the classes of records before, and who is
+        singled out there, are by these.
+    sampling : Sampling, optional
+        What is known of the population that the records were drawn from.
+    in_part : bool
+        Whether these are some of the released groups: how large classes were before is then not known.
 
     Returns
     -------
@@ -62,9 +77,15 @@ def measure(
     quasi = list(dict.fromkeys(name for s in scenarios for name in s.quasi))
     masked = [name for name in names if name in quasi or _differs(before[name], after[name])]
     return Measures(
-        _loss(before, after, quasi, masked, weights, steps or {}),
+        _loss(before, after, quasi, masked, weights, steps or {}, importance or {}),
         _utility(before, after, names, masked, seed),
-        _risk(before, after, quasi, scenarios, confidential, units, seed),
+        _with_population(
+            _risk(before, after, quasi, scenarios, confidential, units, seed, original or {}),
+            None if in_part else {**before, **(original or {})},
+            after,
+            weights,
+            sampling,
+        ),
     )
 
 
@@ -101,11 +122,15 @@ def _loss(
     masked: Sequence[str],
     weights: Floats | None,
     steps: Mapping[str, float],
+    importance: Mapping[str, float],
 ) -> LossMeasures:
     mean, total = utility.il1s(_pick(before, quasi), _pick(after, quasi))
     weighted = None if weights is None else finite(loss.sums(before, after, quasi, weights, steps).loss_percent)
     columns = {name: _column_loss(before[name], after[name], steps.get(name)) for name in masked}
-    return LossMeasures(*loss.sums(before, after, quasi, steps=steps), weighted, columns, mean, total)
+    important = None
+    if any(name in importance for name in quasi):
+        important = finite(loss.sums(before, after, quasi, steps=steps, importance=importance).loss_percent)
+    return LossMeasures(*loss.sums(before, after, quasi, steps=steps), weighted, columns, mean, total, important)
 
 
 def _column_loss(b: Column, a: Column, step: float | None) -> ColumnLoss:
@@ -139,9 +164,10 @@ def _risk(
     confidential: Sequence[str],
     units: Ints | None,
     seed: int,
+    original: Columns,
 ) -> RiskMeasures:
-    was, now = _Classes(before), _Classes(after)
-    labels = was.of(quasi), now.of(quasi)
+    was, now = _Classes({**before, **original}), _Classes(after)
+    labels = (_Classes(before) if original else was).of(quasi), now.of(quasi)
     linked = distance_linkage(_pick(before, quasi), _pick(after, quasi), seed=seed, labels=labels, units=units)
     numbers = [name for name in quasi if is_number(before[name])]
     b, a = _pick(before, numbers), _pick(after, numbers)
@@ -168,6 +194,26 @@ def _risk(
         singling_out=risk.singling_out([was.of(s.quasi) for s in scenarios], released, units),
         linkability=risk.linkability(labels[0], linked, units),
         inference=risk.inference(secrets, released),
+    )
+
+
+def _with_population(
+    risks: RiskMeasures, before: Columns | None, after: Columns, weights: Floats | None, sampling: Sampling | None
+) -> RiskMeasures:
+    """The same, with the risk in the population, if something is known of it."""
+    if sampling is None:
+        return risks
+    was, now = None if before is None else _Classes(before), _Classes(after)
+    return replace(
+        risks,
+        scenarios=tuple(
+            replace(
+                s,
+                population_before=None if was is None else population_of(was.of(s.quasi), weights, sampling, s.k),
+                population_after=population_of(now.of(s.quasi), weights, sampling, s.k),
+            )
+            for s in risks.scenarios
+        ),
     )
 
 

@@ -131,19 +131,8 @@ def class_risk(classes: Ints, k: int, units: Ints | None = None) -> ClassRisk:
     if units is not None:
         return _unit_risk(classes, k, units)
     sizes = np.bincount(classes)
-    sizes = sizes[sizes > 0]
-    n, m = len(classes), len(sizes)
-    return ClassRisk(
-        records=n,
-        classes=m,
-        unique=int(np.count_nonzero(sizes == 1)),
-        below_k=int(sizes[sizes < k].sum()),
-        smallest=int(sizes.min()) if n else None,
-        largest_risk=1.0 / float(sizes.min()) if n else None,
-        mean_risk=m / n if n else None,
-        expected_reidentifications=float(m),
-        sizes=class_sizes(sizes),
-    )
+    found, often = np.unique(sizes[sizes > 0], return_counts=True)
+    return risk_of_sizes(dict(zip(found.tolist(), often.tolist(), strict=True)), k)
 
 
 def units_in(classes: Ints, units: Ints) -> tuple[Ints, Ints, Ints]:

@@ -257,6 +257,7 @@ def cells_of(
                 gather,
                 recipe.quasi,
                 scales,
+                recipe.importance,
                 partial(_cells_now, recipe=recipe, divided=divided, bits=bits),
                 _units_of_cells(divided, heads, cell),
             )

@@ -92,6 +92,7 @@ class KeySums:
         stratum = np.array([s for s, _, _ in entries], np.int64)
         column = np.array([first[name] + category for _, name, category in entries], np.int64)
         unit = {name: np.sqrt(0.5) if name in self._counted else 1.0 / _UNIT for name in self.recipe.quasi}
+        unit |= {name: unit[name] * np.sqrt(weight) for name, weight in self.recipe.importance.items()}
         sums = np.array([total * unit[name] for (_, name, _), total in entries.items()])
         return sparse_sums(stratum, column, sums, len(number))
 
@@ -107,8 +108,8 @@ class KeySums:
 class Centroid:
     """The mean of some records, to which others are near or far."""
 
-    def __init__(self, columns: Sequence[Column], scales: Mapping[str, Scale]) -> None:
-        self._scales = scales
+    def __init__(self, columns: Sequence[Column], scales: Mapping[str, Scale], importance: Mapping[str, float]) -> None:
+        self._scales, self._importance = scales, importance
         self._means = [_shares(c) if is_counted(c) else float(encoded(c, scales).mean()) for c in columns]
 
     def squared_distances(self, columns: Sequence[Column]) -> Floats:
@@ -116,10 +117,11 @@ class Centroid:
         out = np.zeros(len(columns[0].numbers))
         for column, mean in zip(columns, self._means, strict=True):
             if isinstance(mean, float):
-                out += np.square(encoded(column, self._scales) - mean)
+                squares = np.square(encoded(column, self._scales) - mean)
             else:  # an indicator of sqrt(1/2) against shares times sqrt(1/2); none where missing
                 code = np.where(column.missing, len(mean) - 1, column.numbers).astype(np.int64)
-                out += 0.5 * (np.where(column.missing, 0.0, 1.0) - 2.0 * mean[code] + float(np.square(mean).sum()))
+                squares = 0.5 * (np.where(column.missing, 0.0, 1.0) - 2.0 * mean[code] + float(np.square(mean).sum()))
+            out += self._importance.get(column.name, 1.0) * squares
         return out
 
 

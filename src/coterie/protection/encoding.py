@@ -27,6 +27,7 @@ MOST_INDICATORS = 256
 def encode_columns(
     columns: Sequence[Column],
     scales: Mapping[str, Scale],
+    importance: Mapping[str, float] | None = None,
     *,
     exact: bool = False,
     only_used: bool = False,
@@ -43,6 +44,9 @@ def encode_columns(
     columns : sequence of Column
     scales : mapping
         What to standardize by: the scales of the whole table, of which these records may be a part.
+    importance : mapping, optional
+        The weights of columns in squared distances, where they are not 1: what a column becomes is multiplied by the
+        root of its weight.
     exact : bool
         Whether every category gets its indicator, however many there are: for bounds, and for strata that are merged.
     only_used : bool
@@ -63,6 +67,8 @@ def encode_columns(
             block[:, 0] = scales[column.name].scaled(column.numbers)
         else:
             _fill_categories(column, plan, block)
+        if importance and column.name in importance:
+            block *= np.sqrt(importance[column.name])
         at += plan.width
     return out
 

@@ -49,7 +49,7 @@ def group(
     rule = recipe.method
     if units is not None:
         labels, chosen = (None, {}) if recipe.guard.rule != "merge" else _of_units(X, k, units, recipe, seed)
-        return _guarded(X, k, labels, chosen, recipe, watch)
+        return guarded_groups(X, k, labels, chosen, recipe, watch)
     best = _grouped(X, k, rule.name, rule.params, rule.refine, recipe, watch, seed)
     if not recipe.guard.regroup:
         return best
@@ -92,7 +92,7 @@ def _grouped(
         if "cut_short" in found:
             raise KeyboardInterrupt
         chosen = dict(found)
-    return _guarded(X, k, labels, chosen, recipe, watch)
+    return guarded_groups(X, k, labels, chosen, recipe, watch)
 
 
 def _of_units(X: Floats, k: int, units: Ints, recipe: Recipe, seed: Sequence[int]) -> tuple[Ints, dict[str, Any]]:
@@ -105,7 +105,7 @@ def _of_units(X: Floats, k: int, units: Ints, recipe: Recipe, seed: Sequence[int
     return by_first_appearance(found.labels), found.chosen
 
 
-def _guarded(
+def guarded_groups(
     X: Floats, k: int, labels: Ints | None, chosen: dict[str, Any], recipe: Recipe, watch: Watch | None
 ) -> Grouped:
     """The same groups once the guards hold in each of them."""

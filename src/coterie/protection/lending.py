@@ -61,6 +61,7 @@ def blank(
     gather: Gather,
     columns: Sequence[str],
     scales: Mapping[str, Scale],
+    importance: Mapping[str, float],
     places: Places,
     units: Mapping[Place, set[int]] | None = None,
 ) -> Blanked:
@@ -78,7 +79,7 @@ def blank(
         plans[s] = _Plan(s, patterns, np.array([sizes[s, g] for g in patterns]), component, own)
     choices = [choice for plan in plans.values() for choice in plan.choices.values()]
     if choices:
-        gather(columns, _SmallRows(component.quasi, places, choices)).set_centroids(scales)
+        gather(columns, _SmallRows(component.quasi, places, choices)).set_centroids(scales, importance)
         gather(columns, _Offers(component.quasi, places, choices))
     out = Blanked({}, {})
     for plan in plans.values():
@@ -174,13 +175,13 @@ class _SmallRows:
         for place, rows in found.items():
             self.found[place] += rows
 
-    def set_centroids(self, scales: Mapping[str, Scale]) -> None:
+    def set_centroids(self, scales: Mapping[str, Scale], importance: Mapping[str, float]) -> None:
         """Give each choice the mean of the records that it is for."""
         for choice in self._choices:
             parts = [part for place in choice.small for part in self.found[place]]
             order = np.argsort(np.concatenate([numbers for numbers, _ in parts]))
             columns = [joined_columns([part[j] for _, part in parts]).at(order) for j in range(len(self._names))]
-            choice.centroid = Centroid(columns, scales)
+            choice.centroid = Centroid(columns, scales, importance)
 
 
 class _Offers:

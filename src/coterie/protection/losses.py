@@ -51,31 +51,60 @@ class Spread:
 
 @dataclass(frozen=True, eq=False)
 class PartLoss:
-    """The sums of a part: every record counted once, and by its weight where there are weights."""
+    """The sums of a part: every record counted once, and by its weight where there are weights.
+
+    `by_importance` has every record once and every column by its importance, where one of these columns has another
+    than 1: this is what the groups were formed by.
+    """
 
     plain: Spread
     weighted: Spread | None
+    by_importance: Spread | None = None
+
+    @property
+    def of_method(self) -> Spread:
+        """What the groups were formed by."""
+        return self.plain if self.by_importance is None else self.by_importance
 
 
-def part_loss(columns: Sequence[Column], scales: Mapping[str, Scale], labels: Ints, weights: Floats | None) -> PartLoss:
+def part_loss(
+    columns: Sequence[Column],
+    scales: Mapping[str, Scale],
+    labels: Ints,
+    weights: Floats | None,
+    importance: Mapping[str, float] | None = None,
+) -> PartLoss:
     """The sums of some records in their groups."""
-    plain = _spread(columns, scales, labels, None)
-    return PartLoss(plain, None if weights is None else _spread(columns, scales, labels, weights))
+    roots = {column.name: float(np.sqrt((importance or {}).get(column.name, 1.0))) for column in columns}
+    equal = dict.fromkeys(roots, 1.0)
+    return PartLoss(
+        _spread(columns, scales, labels, None, equal),
+        None if weights is None else _spread(columns, scales, labels, weights, equal),
+        None if roots == equal else _spread(columns, scales, labels, None, roots),
+    )
 
 
-def _spread(columns: Sequence[Column], scales: Mapping[str, Scale], labels: Ints, w: Floats | None) -> Spread:
+def _spread(
+    columns: Sequence[Column],
+    scales: Mapping[str, Scale],
+    labels: Ints,
+    w: Floats | None,
+    roots: Mapping[str, float],
+) -> Spread:
+    """The sums, where each column is multiplied by its root."""
     sizes = _sums(labels, w)
     out = Spread(weight=float(sizes.sum()))
     for column in columns:
+        root = roots[column.name]
         if is_counted(column):  # an indicator of sqrt(1/2) for each category, by counts alone
             codes = category_numbers(column)
             there = codes >= 0
             often = _sums(codes[there], None if w is None else w[there], len(column.categories))
-            out.sse += float(nominal_sse(codes, labels, len(column.categories), w).sum())
-            out.squares += 0.5 * float(often.sum())
-            out.totals[column.name] = np.sqrt(0.5) * often
+            out.sse += root**2 * float(nominal_sse(codes, labels, len(column.categories), w).sum())
+            out.squares += root**2 * 0.5 * float(often.sum())
+            out.totals[column.name] = root * np.sqrt(0.5) * often
         else:
-            z = encoded(column, scales)
+            z = root * encoded(column, scales)
             out.sse += float(_numeric_sse(z, labels, w, sizes).sum())
             out.squares += float(z @ z if w is None else w @ np.square(z))
             out.totals[column.name] = np.array([z.sum() if w is None else w @ z])

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,6 +32,9 @@ from .scales import Scale
 from .survey import Key, Sample, Survey, Whole
 from .unit_counts import UnitSets, identifiers_to_count
 from .values import Values
+
+if TYPE_CHECKING:
+    from .stable import Together
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -98,6 +101,7 @@ class Plan:
     divisions: tuple[Division, ...]
     strata: Mapping[str, Floats]
     divided: Divided
+    together: Together | None = None  # who stays together, because earlier releases had them together
 
     @property
     def blanked(self) -> int:
@@ -213,12 +217,14 @@ def _cuts(columns: Sequence[Column], gaps: int, component: Component, scales: Ma
     return np.column_stack(out)
 
 
-def _scaled(raw: Floats, columns: Sequence[Column], scales: Mapping[str, Scale]) -> Floats:
-    """The same in units that can be compared."""
+def _scaled(
+    raw: Floats, columns: Sequence[Column], scales: Mapping[str, Scale], importance: Mapping[str, float]
+) -> Floats:
+    """The same in units that can be compared, as wide as they are important."""
     widths = [scales[c.name].width if c.is_ordered else float(len(c.categories)) for c in columns]
     middles = [scales[c.name].middle if c.is_ordered else 0.0 for c in columns]
     scaled: Floats = (raw - np.array(middles)) / np.array([w or 1.0 for w in widths])
-    return scaled
+    return scaled * np.sqrt([importance.get(c.name, 1.0) for c in columns])
 
 
 def _cut(
@@ -241,7 +247,7 @@ def _cut(
             if cell.records > size and len(rows):
                 own = [column.at(rows) for column in columns]
                 raw = _cuts(own, cell.gaps, component, whole.scales)
-                tree = learn(_scaled(raw, own, whole.scales), cell.records, size, raw)
+                tree = learn(_scaled(raw, own, whole.scales, recipe.importance), cell.records, size, raw)
                 trees[c] = tree if tree.blocks > 1 else None
     blocks = tuple(np.zeros(1 if tree is None else tree.blocks, np.int64) for tree in trees)
     counts = [np.array([cell.records]) for cell in cells.cells]
@@ -388,6 +394,8 @@ class Router:
                 rank = self._seen[c, b] + np.arange(len(inside))
                 self._seen[c, b] += len(inside)
                 out[inside] += _piece(rank, int(division.sizes[c][b]), int(pieces[b]))
+        if self._plan.together is not None:
+            out[self._plan.together.left_out[records.numbers]] = -1
         return out
 
 

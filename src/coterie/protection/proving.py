@@ -28,14 +28,21 @@ class ProvenPart(NamedTuple):
     kind: str
 
 
-def prove(columns: Sequence[Column], scales: Mapping[str, Scale], k: int, labels: Ints, effort: str) -> ProvenPart:
+def prove(
+    columns: Sequence[Column],
+    scales: Mapping[str, Scale],
+    importance: Mapping[str, float],
+    k: int,
+    labels: Ints,
+    effort: str,
+) -> ProvenPart:
     """A lower bound for a part whose records are in these groups.
 
     Codes of categories bound another loss, which is at most `farthest` times as large. They are taken where an
     indicator for each category would not fit.
     """
     exact = fits_exactly(columns)
-    X = encode_columns(columns, scales, exact=exact, only_used=True)
+    X = encode_columns(columns, scales, importance, exact=exact, only_used=True)
     proven = lower_bound(np.ascontiguousarray(X), k, effort=effort, labels=labels, limits=Limits(None))
     if exact:
         return ProvenPart(proven.sse, proven.kind)
@@ -44,7 +51,7 @@ def prove(columns: Sequence[Column], scales: Mapping[str, Scale], k: int, labels
 
 
 def bound_facts(proven: Sequence[ProvenPart], k: int, sse: float, sst: float, within: str) -> BoundFacts:
-    """The bounds of all parts together; `within` says what no group may cross."""
+    """The bounds of all parts together; `within` says what no group may cross, and what the loss is weighed by."""
     least = min(math.fsum(part.sse for part in proven), sse)
     gap = 100.0 * (sse / least - 1.0) if least > 0 else None
     more = f", at most {gap:.2g} % more" if gap is not None else ""

@@ -33,7 +33,7 @@ def released_strata(recipe: Recipe, divided: Divided, whole: Whole, gather: Gath
     columns = [_column(name, recipe, whole, [values[j] for values in kinds]) for j, name in enumerate(recipe.within)]
     often = _weights(kinds, recipe, divided, gather) if divided.merged else np.ones(len(kinds))
     if medoid:
-        chosen = _medoids(columns, number, often, whole)
+        chosen = _medoids(columns, number, often, whole, recipe.importance)
         return {column.name: column.numbers[chosen] for column in columns}
     return {column.name: _released(column, number, often, whole) for column in columns}
 
@@ -97,13 +97,15 @@ class _StratumWeights:
         self.totals.merge(found)
 
 
-def _medoids(columns: Sequence[Column], number: Ints, often: Floats, whole: Whole) -> Ints:
+def _medoids(
+    columns: Sequence[Column], number: Ints, often: Floats, whole: Whole, importance: Mapping[str, float]
+) -> Ints:
     """For each stratum, which of those that it was merged from is nearest to its mean; ties go to the first."""
     out = []
     for stratum in range(int(number.max()) + 1):
         rows = np.flatnonzero(number == stratum)
         own = [column.at(rows) for column in columns]
         repeated = [column.at(np.repeat(np.arange(len(rows)), often[rows].astype(np.int64))) for column in own]
-        distance = Centroid(repeated, whole.scales).squared_distances(own)
+        distance = Centroid(repeated, whole.scales, importance).squared_distances(own)
         out.append(int(rows[np.argmin(np.round(distance, 12))]))
     return np.array(out, np.int64)

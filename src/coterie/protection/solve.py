@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -20,7 +20,9 @@ from .guarding import watch_part
 from .losses import PartLoss, part_loss
 from .plan import Division, Part, Plan
 from .proving import ProvenPart, prove
+from .stable import stable_groups
 from .survey import weights_of
+from .totals import KeptTotal, keep_total
 from .unit_counts import codes, repeat
 
 Floats = NDArray[np.float64]
@@ -46,6 +48,8 @@ class Solved:
         Sums behind the information loss.
     proven : ProvenPart or None
         A lower bound on the loss of any groups of this part, where the recipe asks for one.
+    totals : mapping of str to KeptTotal
+        For each column whose total is kept by rounding, what is left of the difference.
     """
 
     labels: Ints
@@ -54,7 +58,9 @@ class Solved:
     chosen: Mapping[str, Any]
     loss: PartLoss
     proven: ProvenPart | None
+    totals: Mapping[str, KeptTotal] = field(default_factory=dict)
     seconds: float = 0.0  # CPU seconds that it took, without those of compiling
+    free: PartLoss | None = None  # of groups that need not follow earlier ones, where these do
 
     @property
     def groups(self) -> int:
@@ -68,7 +74,8 @@ def solve(records: Records, part: Part, division: Division, plan: Plan) -> Solve
     recipe, whole, component = plan.recipe, plan.whole, division.component
     assert recipe.seed is not None
     columns = masked(records, part, division)
-    X = encode_columns(columns, whole.scales, only_used=True)
+    importance = recipe.importance
+    X = encode_columns(columns, whole.scales, importance, only_used=True)
     confidential = [records.column(name) for name in recipe.of_role("confidential")]
     units = _units(records, recipe.unit_column)
     guarded = [records.column(reference.name) for reference in plan.references]
@@ -76,15 +83,20 @@ def solve(records: Records, part: Part, division: Division, plan: Plan) -> Solve
     number = () if part.number is None else (part.number,)
     seed = (recipe.seed + division.number, part.cell, *number)
     grouped = group(X, component.k, recipe, watch, confidential, seed, units)
-    labels = grouped.labels
     weights = weights_of(records, recipe)
+    free = None
+    if plan.together is not None:
+        free = part_loss(columns, whole.scales, grouped.labels, weights)
+        grouped = stable_groups(X, component.k, plan.together.atom[records.numbers], recipe, watch, seed)
+    labels = grouped.labels
     centres = _centres(columns, X, labels, weights, records, plan, len(plan.divisions) == 1)
+    centres, totals = _with_totals(centres, columns, labels, weights, plan)
     effort = recipe.method.bound
-    proven = None if effort == "none" else prove(columns, whole.scales, component.k, labels, effort)
+    proven = None if effort == "none" else prove(columns, whole.scales, importance, component.k, labels, effort)
     constant = {column.name: constant_groups(labels, column) for column in confidential}
-    loss = part_loss(columns, whole.scales, labels, weights)
+    loss = part_loss(columns, whole.scales, labels, weights, importance)
     used = time.thread_time() - began - (seconds_compiling() - compiling)
-    return Solved(labels, centres, constant, grouped.chosen, loss, proven, used)
+    return Solved(labels, centres, constant, grouped.chosen, loss, proven, totals, used, free)
 
 
 def _units(records: Records, name: str | None) -> Ints | None:
@@ -128,3 +140,15 @@ def _centres(
         )
         for column in columns
     }
+
+
+def _with_totals(
+    centres: dict[str, Floats], columns: Sequence[Column], labels: Ints, weights: Floats | None, plan: Plan
+) -> tuple[dict[str, Floats], dict[str, KeptTotal]]:
+    """The centres, where the recipe asks for it rounded so that the column's total is kept; and what is left."""
+    out, totals = dict(centres), {}
+    for column in columns:
+        name = column.name
+        if plan.recipe.columns[name].totals:
+            out[name], totals[name] = keep_total(column, labels, weights, plan.whole.steps[name], centres[name])
+    return out, totals

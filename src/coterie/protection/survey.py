@@ -127,6 +127,7 @@ class Survey:
     spellings: dict[str, Spellings] = field(default_factory=dict)  # of columns of strata
     _categories: dict[str, dict[str, int]] = field(default_factory=dict)
     _weights: dict[str, Totals] = field(default_factory=dict)
+    weight_total: Totals = field(default_factory=Totals)  # of all records, exact
     _styles: dict[str, set[Any]] = field(default_factory=dict)
     _sample: list[tuple[int, dict[str, Column], list[Key]]] = field(default_factory=list)
 
@@ -138,6 +139,8 @@ class Survey:
         """Take in some records."""
         recipe = self.recipe
         weights = weights_of(records, recipe)
+        if weights is not None:
+            self.weight_total.add(np.zeros(len(weights), np.int64), weights)
         for name in recipe.quasi:
             self._see(records.typed(name))
             self._count(records.typed(name), weights)
@@ -234,6 +237,7 @@ class Survey:
         for name, repeats in other.identifiers.items():
             self.identifiers.setdefault(name, Repeats()).merge(repeats)
         self.missing.update(other.missing)
+        self.weight_total.merge(other.weight_total)
         for name, step in other.steps.items():
             self.steps[name] = min(self.steps.get(name, np.inf), step)
         for name, moments in other.moments.items():

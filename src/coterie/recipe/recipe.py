@@ -11,12 +11,19 @@ from ..errors import CoterieError, boundary, printable, printable_toml
 from . import rules
 from .fields import AT_LEAST_0, AT_LEAST_2, FLAG, Mistake, ask, one_of, read_section, shown
 from .lines import has_long_names, line_of
+from .previous_rules import seen_from
+from .risk_rules import k_of_risk, read_k, risk_alone, written
 from .sections import (
+    AnalysisRule,
     ColumnRule,
     FileRule,
     GuardRule,
     MethodRule,
     MissingRule,
+    OutputRule,
+    PopulationRule,
+    PreviousRule,
+    PromiseRule,
     ScenarioRule,
     StrataRule,
     UnitRule,
@@ -61,20 +68,24 @@ def _sentence(mistake: Mistake, text: str | None) -> str:
 class _Whole:
     """The options that stand outside every section."""
 
-    k: int = ask(AT_LEAST_2)
+    k: int | None = ask(AT_LEAST_2, None)  # or what follows from a risk
     centre: str = ask(one_of("mean", "medoid"), "mean")
     shuffle: bool = ask(FLAG, True)
     seed: int | None = ask(AT_LEAST_0, None)
 
 
 _SECTIONS = {
+    "promise": (PromiseRule, None, "risk"),
     "method": (MethodRule, "params", "name"),
     "strata": (StrataRule, None, "within"),
     "missing": (MissingRule, None, "policy"),
     "weights": (WeightsRule, None, "column"),
+    "population": (PopulationRule, None, None),
     "unit": (UnitRule, None, "column"),
     "guard": (GuardRule, None, "rule"),
+    "previous": (PreviousRule, None, None),
     "file": (FileRule, "options", None),
+    "output": (OutputRule, None, None),
 }  # the section, the field that takes all other keys, and the one that may be given alone
 
 
@@ -89,6 +100,8 @@ class Recipe:
         ``{"age": {"role": "quasi", "kind": "integer"}, "name": {"role": "identifier"}}``.
     k : int
         The least number of records that share their quasi-identifiers.
+    promise : mapping, optional
+        Instead of k: {"risk": 0.09}, the largest re-identification risk. Then `k` is the least that keeps it, 12.
     centre : {"mean", "medoid"}
         What stands for a group: by kind the mean, the rounded mean, the median category, the most frequent category or
         the mean date; or the observed record next to the centre.
@@ -96,11 +109,13 @@ class Recipe:
         Whether rows are released in a random order.
     seed : int, optional
         Of all that is random. Without, one is drawn, and kept in the release's recipe.
-    method, strata, missing, weights, unit, guard, file : mapping
-        As the sections of the same names: `MethodRule`, `StrataRule`, `MissingRule`, `WeightsRule`, `UnitRule`,
-        `GuardRule`, `FileRule`.
+    method, strata, missing, weights, population, unit, guard, previous, file, output : mapping
+        As the sections of the same names: `MethodRule`, `StrataRule`, `MissingRule`, `WeightsRule`,
+        `PopulationRule`, `UnitRule`, `GuardRule`, `PreviousRule`, `FileRule`, `OutputRule`.
     scenarios : mapping of mappings
         Several sets of quasi-identifiers, each with its own k, that must all hold: `ScenarioRule`.
+    analysis : mapping of mappings
+        Analyses that are made before and after: `AnalysisRule`.
 
     Raises
     ------
@@ -109,6 +124,7 @@ class Recipe:
     """
 
     k: int
+    promise: PromiseRule | None
     columns: Mapping[str, ColumnRule]
     centre: str
     shuffle: bool
@@ -117,10 +133,14 @@ class Recipe:
     strata: StrataRule | None
     missing: MissingRule
     weights: WeightsRule | None
+    population: PopulationRule | None
     unit: UnitRule | None
     guard: GuardRule
+    previous: PreviousRule | None
     file: FileRule
+    output: OutputRule
     scenarios: Mapping[str, ScenarioRule] = field(default_factory=dict)
+    analysis: Mapping[str, AnalysisRule] = field(default_factory=dict)
 
     def __init__(self, /, **document: Any) -> None:  # a file may hold any name, "self" too
         mistakes: list[Mistake] = []
@@ -133,8 +153,8 @@ class Recipe:
 
     @classmethod
     @boundary
-    def loads(cls, text: str, where: str = "the recipe") -> Recipe:
-        """A recipe from TOML text."""
+    def loads(cls, text: str, where: str = "the recipe", folder: str | Path | None = None) -> Recipe:
+        """A recipe from TOML text; paths of earlier releases are those seen from the folder, if it is given."""
         import tomllib
 
         if has_long_names(text):
@@ -148,7 +168,7 @@ class Recipe:
         except RecursionError:
             raise CoterieError(f"{where} must be TOML.", "lists or tables inside each other, too many") from None
         try:
-            recipe = cls(**document)
+            recipe = cls(**document if folder is None else seen_from(folder, document))
         except RecipeError as error:
             mistakes = error.mistakes
         else:
@@ -167,7 +187,7 @@ class Recipe:
             raise CoterieError(f"The recipe '{path}' cannot be read.", error.strerror) from None
         except UnicodeDecodeError:
             raise CoterieError(f"The recipe '{path}' must be UTF-8.") from None
-        return cls.loads(text, f"'{path.name}'")
+        return cls.loads(text, f"'{path.name}'", path.parent)
 
     def dumps(self) -> str:
         """The recipe as TOML: what differs from the defaults, and every column."""
@@ -186,7 +206,7 @@ class Recipe:
 
     def as_dict(self) -> dict[str, Any]:
         """The recipe as `Recipe(**document)` takes it."""
-        document: dict[str, Any] = {"k": self.k}
+        document: dict[str, Any] = {"k": self.k} if self.promise is None else {}
         for name in ("centre", "shuffle", "seed"):
             if getattr(self, name) != _default(_Whole, name):
                 document[name] = getattr(self, name)
@@ -196,7 +216,9 @@ class Recipe:
                 document[name] = _differing(section, rest)
         document["columns"] = {name: _differing(rule) for name, rule in self.columns.items()}
         if self.scenarios:
-            document["scenarios"] = {name: _differing(rule) for name, rule in self.scenarios.items()}
+            document["scenarios"] = {name: written(_differing(rule)) for name, rule in self.scenarios.items()}
+        if self.analysis:
+            document["analysis"] = {name: _differing(rule) for name, rule in self.analysis.items()}
         return document
 
     def with_seed(self, seed: int) -> Recipe:
@@ -221,6 +243,23 @@ class Recipe:
     def unit_column(self) -> str | None:
         """The column whose different values are counted to k; None where records are."""
         return None if self.unit is None or self.unit.column == rules.NO_UNIT else self.unit.column
+
+    @property
+    def importance(self) -> dict[str, float]:
+        """The weights of quasi-identifiers in squared distances, where they are not 1."""
+        given = {name: self.columns[name].importance for name in self.quasi}
+        return {name: weight for name, weight in given.items() if weight is not None and weight != 1.0}
+
+    @property
+    def pseudonym(self) -> str | None:
+        """The column of units, where a pseudonym is released in place of each identifier."""
+        return None if self.unit is None or self.unit.release is None else self.unit_column
+
+    @property
+    def released(self) -> dict[str, str]:
+        """The columns that are released, by the names of the input, and what they are called in the release."""
+        kept = {n: r for n, r in self.columns.items() if r.role != "identifier" or n == self.pseudonym}
+        return {name: rule.rename or name for name, rule in kept.items()}
 
     @property
     def promises(self) -> dict[str, ScenarioRule]:
@@ -260,7 +299,7 @@ class Recipe:
 def _read(document: Mapping[str, Any], mistakes: list[Mistake]) -> dict[str, Any]:
     """The fields of a recipe; mistakes are noted."""
     own = {f.name for f in fields(_Whole)}
-    known = own | {"columns", "draft", "scenarios"} | set(_SECTIONS)
+    known = own | {"columns", "draft", "scenarios", "analysis"} | set(_SECTIONS)
     if document.get("draft"):
         what = "A draft is made of suggestions, for a person to decide."
         mistakes.append(Mistake(("draft",), what, "draft = true", "look at every line, then remove this one."))
@@ -279,10 +318,17 @@ def _read(document: Mapping[str, Any], mistakes: list[Mistake]) -> dict[str, Any
             given = _differing(given, rest)
         elif alone is not None and not isinstance(given, Mapping):
             given = {alone: given}
+        if cls is PromiseRule:
+            given = risk_alone(given, mistakes)
         section = _section(cls, given, (name,), mistakes, rest)
         values[name] = _plain(cls) if section is None else section  # the mistake is noted; what else is wrong?
-    for name, rule in (("columns", ColumnRule), ("scenarios", ScenarioRule)):
+    for name, rule in (("columns", ColumnRule), ("scenarios", ScenarioRule), ("analysis", AnalysisRule)):
         values[name] = _mapping(rule, document.get(name), (name,), mistakes)
+    values["k"] = read_k(values["k"], values["promise"], document, mistakes)
+    values["scenarios"] = {
+        name: None if rule is None else k_of_risk(rule, ("scenarios", name), mistakes)
+        for name, rule in values["scenarios"].items()
+    }
     if not document.get("columns"):
         mistakes.append(Mistake(("columns",), "The recipe must say what the columns are.", "none"))
     return values
@@ -306,7 +352,7 @@ def _mapping(cls: Any, given: Any, path: tuple[str, ...], mistakes: list[Mistake
         if isinstance(entry, str) and cls is ColumnRule:
             entry = {"role": entry}
         if isinstance(entry, cls):  # nothing was checked when it was made
-            entry = _differing(entry)
+            entry = written(_differing(entry))
         out[str(name)] = _section(cls, entry, (*path, str(name)), mistakes)
     return out
 
@@ -317,7 +363,7 @@ def _default(cls: Any, name: str) -> Any:
 
 def _plain(cls: Any) -> Any:
     """A section that was not given: its defaults, or nothing where it needs more than these or says nothing."""
-    if any(f.default is MISSING and f.default_factory is MISSING for f in fields(cls)):
+    if cls is PopulationRule or any(f.default is MISSING and f.default_factory is MISSING for f in fields(cls)):
         return None
     return cls()
 
@@ -330,5 +376,5 @@ def _differing(section: Any, rest: str | None = None) -> dict[str, Any]:
         if f.name == rest:
             out.update(value)
         elif f.default is MISSING or value != f.default:
-            out[f.name] = list(value) if isinstance(value, tuple) else value
+            out[f.name] = list(value) if isinstance(value, tuple) else dict(value) if isinstance(value, dict) else value
     return out

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -10,7 +9,15 @@ from typing import TYPE_CHECKING
 
 from ..algorithms.registry import find
 from ..errors import CoterieError
+from . import output_rules
+from .analysis_rules import check_analyses
 from .fields import Mistake
+from .fields import close_to as close_to
+from .importance_rules import check_importance
+from .population_rules import check_population
+from .preparing_rules import check_preparing, check_what_becomes
+from .previous_rules import check_previous
+from .totals_rules import check_totals
 
 if TYPE_CHECKING:
     from .recipe import Recipe
@@ -30,11 +37,18 @@ def check(recipe: Recipe, mistakes: list[Mistake]) -> None:
         mistakes.append(Mistake(("columns",), what, "none", 'without one, nothing is protected: role = "quasi".'))
     _check_strata(recipe, mistakes)
     _check_weights(recipe, mistakes)
+    check_population(recipe, mistakes)
     _check_unit(recipe, mistakes)
+    check_preparing(recipe, mistakes)
     _check_scenarios(recipe, mistakes)
     _check_method(recipe, mistakes)
     _check_blocks(recipe, mistakes)
     _check_guard(recipe, mistakes)
+    output_rules.check(recipe, mistakes)
+    check_totals(recipe, mistakes)
+    check_importance(recipe, mistakes, _can_be_joined(recipe))
+    check_analyses(recipe, mistakes)
+    check_previous(recipe, mistakes)
     if recipe.missing.small != "refuse" and recipe.missing.policy != "own-value":
         what = (
             "'small' is about records with the same gaps, which must be told apart only under policy = \"own-value\"."
@@ -48,6 +62,8 @@ def check(recipe: Recipe, mistakes: list[Mistake]) -> None:
             if rule is not None and rule.decimals is not None:
                 what = "A medoid is a record as it was observed, so nothing is rounded."
                 mistakes.append(Mistake(("columns", name, "decimals"), what, 'centre = "medoid"', "leave one out."))
+    if not mistakes:
+        check_what_becomes(recipe, mistakes)
 
 
 def _check_column(name: str, rule: ColumnRule, mistakes: list[Mistake]) -> None:
@@ -63,7 +79,7 @@ def _check_column(name: str, rule: ColumnRule, mistakes: list[Mistake]) -> None:
         )
     if rule.kind is not None and rule.role == "identifier":
         wrong("kind", "An identifier is dropped, so its kind has no effect.", f'kind = "{rule.kind}"', "leave it out.")
-    if rule.kind is not None and rule.role == "other":
+    if rule.kind is not None and rule.role == "other" and not rule.prepared:
         wrong(
             "kind", "The column is kept as it is, so its kind has no effect.", f'kind = "{rule.kind}"', "leave it out."
         )
@@ -223,6 +239,9 @@ def _check_unit(recipe: Recipe, mistakes: list[Mistake]) -> None:
         wrong(("unit", "column"), what, _is(rule), 'role = "identifier" drops it, "other" keeps it.')
     elif recipe.weights is not None and recipe.weights.column == name:
         wrong(("unit", "column"), "A column is either the unit or the weights.", f"'{name}' as both")
+    elif recipe.unit is not None and recipe.unit.release is not None and rule.role != "identifier":
+        what = "A pseudonym is released in place of an identifier."
+        wrong(("unit", "release"), what, _is(rule), f'[columns.{name}] role = "identifier", or leave release out.')
     method = recipe.method.name
     if method not in _METHODS_FOR_UNITS:
         what = "With a unit, groups are formed by methods that count units: auto or mdav."
@@ -355,9 +374,3 @@ def no_such_columns(named: int, there: int) -> Mistake:
         "(--read header=false --read names=a,b,…)."
     )
     return Mistake(("columns",), what, got, hint)
-
-
-def close_to(name: str, names: Sequence[str]) -> str | None:
-    """A hint at a name that is nearly the same."""
-    close = difflib.get_close_matches(name, list(names), n=1, cutoff=0.5)
-    return f"did you mean '{close[0]}'?" if close else None

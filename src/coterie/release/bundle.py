@@ -25,7 +25,7 @@ from .kept import kept_risk, warn_of_kept
 from .labels import released_labels
 from .manifest import as_json, sealed
 from .place import check_place, into_place, staging, write_private
-from .promises import claims_of, dialect_of
+from .promises import claims_of, dialect_of, names_in_file
 from .source import rules_of
 from .spreadsheets import as_written
 from .tally import Tally
@@ -97,7 +97,7 @@ def _write_parts(release: Release, stage: Path, format: str | None, progress: bo
     data = stage / f"data{suffix}"
     with writing(kind, data) as writer:
         rows = make_in_parts(release, writer.write, rows, progress)
-    return Written(data, kind, columns_written(release._source.names, release.recipe), rows)
+    return Written(data, kind, names_in_file(release._source.names, release.recipe, kind.details), rows)
 
 
 def make_in_parts(release: Release, write: Callable[[Any], None], rows: int | None, progress: bool) -> int | None:
@@ -110,8 +110,11 @@ def make_in_parts(release: Release, write: Callable[[Any], None], rows: int | No
             tally = Tally(plan, all_there=False)
             names = columns_written(source.names, recipe)
             units = UnitCheck(recipe, source.details, source.memory // 4)
-            for part in released(engine, plan, tally):
+            watched = () if release._watch is None else release._watch.columns
+            for part in released(engine, plan, tally, watched):
                 units.add(part, part.records.arrow)
+                if release._watch is not None:
+                    release._watch(part, part.records.arrow)
                 write(piece_of(part, names, recipe, source.is_text))
             engine.check_unchanged()
         release._survey, release._tally, release._unit_checks = survey, tally, units.checks()
@@ -150,9 +153,10 @@ def _format(release: Release, wanted: str | None) -> tuple[Format, str]:
     if wanted is not None and wanted not in _SUFFIX:
         raise CoterieError(f"'format' must be one of {', '.join(_SUFFIX)}.", f"'{wanted}'")
     if own is not None and (wanted is None or suffix == _SUFFIX[wanted]):
-        rules = release.recipe.columns
-        own = own.keep(n for n, rule in rules.items() if rule.role != "identifier")
-        own = own.as_it_was(n for n, r in rules.items() if r.role != "quasi" and r.noise is None)
+        rules, names, unit = release.recipe.columns, release.recipe.released, release.recipe.pseudonym
+        own = own.keep(names)
+        own = own.as_it_was(n for n, r in rules.items() if r.role != "quasi" and r.noise is None and n != unit)
+        own = (own if unit is None else own.with_text(unit)).renamed(names)
         if own.kind == "sas7bdat":  # which nobody but SAS writes; its transport files keep labels and formats, too
             return Format("xport", {**own.details, "version": 8}), ".xpt"
         return own, suffix

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import CoterieError, PromiseError, boundary
-from ..formats import content_hash, detect, harmless, kind_of
+from ..formats import content_hash, detect, kind_of
 from ..recipe import Recipe
 from ..verification import Check, Claims, Verdict, verify_claims
 from ..verification import verify as verify_file
@@ -20,7 +20,7 @@ from ..verification.claims import claims_of as claims_said
 from ..verification.claims import listed
 from .deprecated import renamed
 from .manifest import data_name, format_of, manifest_text, others_in, read_manifest, sealed
-from .promises import claims_of, dialect_of
+from .promises import claims_of, dialect_of, names_in_file
 
 
 @boundary
@@ -107,9 +107,13 @@ def _claims(recipe: Any, quasi: Any, k: Any, more: dict[str, Any]) -> Claims:
 
 
 def _refuse_dropped_units(recipe: Recipe) -> None:
-    if recipe.unit_column in recipe.of_role("identifier"):
+    if _drops_units(recipe):
         what = "Units that are not released cannot be counted in a file."
         raise CoterieError(what, f"unit '{recipe.unit_column}'", "verify the bundle, with --input for a new count.")
+
+
+def _drops_units(recipe: Recipe) -> bool:
+    return recipe.unit_column is not None and recipe.unit_column not in recipe.released
 
 
 def _holds_data_alone(folder: Path) -> bool:
@@ -135,8 +139,7 @@ def _verify_by_recipe(release: Any, given: Any) -> Verdict:
         return verify_claims(release, claims_of(recipe, {}))
     options = {name: value for name, value in recipe.file.options.items() if name != "sheet"}  # a release is no sheet
     if "names" in options:  # those of the input; identifiers are not released
-        names = [n for n in options["names"] if n not in recipe.of_role("identifier")]
-        options["names"] = harmless(names) if recipe.file.formulas == "neutralize" else names
+        options["names"] = names_in_file(options["names"], recipe, {"delimiter": None})
     if "names" in options and "header" not in options:
         options["header"] = False
     form = detect(Path(release), options)
@@ -189,7 +192,7 @@ def judged(folder: Path, recipe: Recipe, verdict: Verdict, input: Any) -> Verdic
     said, of_units = _verdict_in(folder)
     if verdict.ok and not _is_same(said, verdict.facts()):
         raise PromiseError("The verdict of a bundle must be that on its data.", "another in 'verify.json'")
-    dropped = recipe.unit_column in recipe.of_role("identifier")
+    dropped = _drops_units(recipe)
     if input is not None and not dropped:
         what = "The input is needed only to count units that are not released."
         raise CoterieError(what, "a bundle without such units", "leave it out.")

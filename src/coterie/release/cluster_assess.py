@@ -5,6 +5,7 @@ What is counted in each place adds up: sizes of classes, constant ones, the wors
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -19,8 +20,11 @@ from ..engines.spark_tasks import ChunkWork
 from ..errors import CoterieError
 from ..facts.assessment import ScenarioAssessment
 from ..facts.measures import ConfidentialRisk
+from ..facts.population_facts import PopulationRisk
+from ..measures.population import PopulationSums, Sampling, population_risk, sums_of_sizes, sums_of_weights
 from ..measures.risk import classes, confidential_risk, contents, risk_of_contents, risk_of_sizes, units_in
 from ..protection.noise import mixed
+from ..protection.survey import weights_of
 from ..protection.unit_counts import codes
 from ..protection.values import Values
 from ..recipe import Recipe
@@ -28,10 +32,11 @@ from ..tables.columns import Column
 from ..tables.identities import NOBODY
 from ..tables.records import Records
 from .cluster_source import ClusterSource
-from .source import rules_of
+from .preparation import raw_rules
+from .sampling import check_population, notes_on, sampling_of
 
 Ints = NDArray[np.int64]
-Assessed = tuple[int, tuple[ScenarioAssessment, ...], tuple[ConfidentialRisk, ...]]
+Assessed = tuple[int, tuple[ScenarioAssessment, ...], tuple[ConfidentialRisk, ...], tuple[str, ...]]
 
 _PART = 250_000  # records, about, whose classes are counted together
 _SIZE = "\ue000size"  # how many units the class of a record has: carried along under a name that no column has
@@ -42,10 +47,12 @@ def assess_on_spark(source: ClusterSource, recipe: Recipe) -> Assessed:
     if source.frame is not None:
         what = "On Spark, Parquet files are assessed."
         raise CoterieError(what, "a DataFrame", "write it to a folder first, and name that.")
-    engine: Any = source.engine("spark", rules_of(recipe))
+    engine: Any = source.engine("spark", raw_rules(recipe))
     assert isinstance(engine, SparkEngine)
+    check_population(recipe, engine.records)
     secret, unit = recipe.of_role("confidential"), recipe.unit_column
-    names = list(dict.fromkeys([*recipe.quasi, *secret, *([] if unit is None else [unit])]))
+    weights = [] if recipe.weights is None else [recipe.weights.column]
+    names = list(dict.fromkeys([*recipe.quasi, *secret, *([] if unit is None else [unit]), *weights]))
     seen = engine.gather(names, _Seen(recipe))
     engine.reading = engine.reading.with_survey({}, seen.all_categories, {})
     count = max(1, -(-engine.records // _PART))
@@ -56,7 +63,7 @@ def assess_on_spark(source: ClusterSource, recipe: Recipe) -> Assessed:
         quasi = tuple(dict.fromkeys((*recipe.within, *rule.quasi)))
         asked.append((name, quasi, rule.k))
         routers.append(_ByClass(quasi, count))
-        passes.append(_CountClasses(len(passes), name, quasi, seen.values, seen.gaps, unit))
+        passes.append(_CountClasses(len(passes), name, quasi, seen.values, seen.gaps, unit, recipe, rule.k))
         if unit is not None:
             routers.append(_ByUnit(unit, count))
             passes.append(_CountUnits(len(passes) - 1, unit))
@@ -64,7 +71,8 @@ def assess_on_spark(source: ClusterSource, recipe: Recipe) -> Assessed:
     every = [Pass(own.tolist(), None, work) for own, work in zip(sizes, passes, strict=True)]
     told = engine.passes(names, _Same(routers), every)
     engine.check_unchanged()
-    return _summed(engine.records, asked, secret, [[one for _, one in own] for own in told], unit is not None)
+    found = [[one for _, one in own] for own in told]
+    return _summed(engine.records, asked, secret, found, recipe)
 
 
 class _Seen:
@@ -196,17 +204,21 @@ class _CountClasses:
     values: Mapping[str, Values | None]  # of confidential columns
     gaps: Mapping[str, int]  # how many of these are missing
     unit: str | None
+    recipe: Recipe
+    k: int
 
     def __call__(self, number: int, chunk: Chunk) -> tuple[Mapping[str, Any] | None, Any]:
-        """How many classes there are of each size, and what they tell of confidential columns."""
+        """How many classes there are of each size, and what they tell of confidential columns; the sum of weights."""
         del number
         records = chunk.records
         alike = classes([records.column(name) for name in self.quasi])
         secrets = [self._secret(records.column(name), alike) for name in self.values]
+        weights = weights_of(records, self.recipe)
+        drawn = None if weights is None else (sums_of_weights(alike, weights, self.k), math.fsum(weights))
         if self.unit is None:
-            return None, (Counter(np.bincount(alike).tolist()), 0, secrets)
+            return None, (Counter(np.bincount(alike).tolist()), 0, secrets, drawn)
         _, _, sizes = units_in(alike, codes(records.units(self.unit)))
-        told = Counter(sizes[sizes > 0].tolist()), len(sizes), secrets
+        told = Counter(sizes[sizes > 0].tolist()), len(sizes), secrets, drawn
         return {f"{_SIZE}{self.place}": sizes[alike]}, told
 
     def _secret(self, column: Column, alike: Ints) -> ConfidentialRisk:
@@ -238,10 +250,13 @@ class _CountUnits:
 
 
 def _summed(
-    records: int, asked: Sequence[tuple[str, Any, int]], secret: Sequence[str], told: list[list[Any]], units: bool
+    records: int, asked: Sequence[tuple[str, Any, int]], secret: Sequence[str], told: list[list[Any]], recipe: Recipe
 ) -> Assessed:
     """What all chunks say, put together."""
     scenarios, confidential = [], []
+    units = recipe.unit_column is not None
+    total = None if recipe.weights is None else math.fsum(one[3][1] for one in told[0])
+    known = sampling_of(recipe, records, total)
     for i, (name, quasi, k) in enumerate(asked):
         own = told[2 * i if units else i]
         sizes = sum((one[0] for one in own), Counter[int]())
@@ -249,9 +264,17 @@ def _summed(
         risk = risk_of_sizes(sizes, k, fewest)
         if units:
             risk = replace(risk, records=records, classes=sum(one[1] for one in own))
-        scenarios.append(ScenarioAssessment(name, quasi, k, risk))
+        inside = _population(sizes, own, known, k) if isinstance(known, Sampling) else None
+        scenarios.append(ScenarioAssessment(name, quasi, k, risk, inside))
         confidential += [_worst([one[2][j] for one in own]) for j in range(len(secret))]
-    return records, tuple(scenarios), tuple(confidential)
+    return records, tuple(scenarios), tuple(confidential), notes_on(known, scenarios)
+
+
+def _population(sizes: Mapping[int, int], told: Sequence[Any], sampling: Sampling, k: int) -> PopulationRisk | None:
+    """The risk in the population, from what all chunks say of a scenario's classes."""
+    if sampling.fraction is not None:
+        return population_risk(sizes, sums_of_sizes(sizes, sampling.fraction, k), sampling, k)
+    return population_risk(sizes, sum((one[3][0] for one in told), PopulationSums()), sampling, k)
 
 
 def _worst(found: Sequence[ConfidentialRisk]) -> ConfidentialRisk:

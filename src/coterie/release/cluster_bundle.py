@@ -31,6 +31,7 @@ from .cluster_source import ClusterSource, remove_others
 from .flow import planned
 from .on_workers import PartFile, Target, solve_on_workers
 from .place import check_place, into_place, staging
+from .promises import names_in_file
 from .source import rules_of
 from .writing import columns_written
 
@@ -67,7 +68,7 @@ def write_on_cluster(release: Release, folder: str, force: bool, format: str | N
     session = source.session
     with (_remote if is_uri(folder) else _local)(folder, force) as stage:
         parts, rows = make_on_cluster(release, stage, None, progress)
-        names = columns_written(source.names, release.recipe)
+        names = names_in_file(source.names, release.recipe, source.format.details)
         uris = [f"{stage.data}/{part.name}" for part in parts]
         facts = {f"data/{part.name}": part.facts for part in parts}
         written = Written(Path("data"), source.format, names, rows, stage.small, uris, facts)

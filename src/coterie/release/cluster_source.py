@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from ..engines import Engine, spark_session
-from ..engines.spark import SparkEngine, hashes_of, quietly
-from ..engines.spark_tasks import REFUSED, RESULT, SCHEMA, rows_of
+from ..engines.spark import SparkEngine, collected, hashes_of
+from ..engines.spark_tasks import RESULT, SCHEMA, rows_of
 from ..errors import CoterieError, boundary
 from ..formats import Format, default_format
 from ..formats.base import check_columns
@@ -134,12 +134,7 @@ class ClusterSource(Source):
         assert self.frame is not None
         wanted = [name for name in self.names if name in {*columns, key}]
         frame = self.frame.select(*(_quoted(name) for name in wanted)).orderBy(_quoted(key))
-        rows = quietly(frame.mapInArrow(_writer(folder, key), SCHEMA).collect)
-        for row in rows:
-            if row["kind"] == REFUSED:
-                kind, *said = pickle.loads(row["payload"])
-                raise kind(*said)
-        names = {pickle.loads(row["payload"]) for row in rows}
+        names = {name for _, name in collected(frame.mapInArrow(_writer(folder, key), SCHEMA))}
         if not names:
             raise CoterieError("The table must hold records.", "0")
         remove_others(folder, names)

@@ -3,48 +3,68 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from .. import progress as progress_
 from ..algorithms.registry import find
 from ..algorithms.shared import sharing
+from ..analysis.comparing import least_overlap
+from ..constraints import least_k
 from ..errors import CoterieError, PromiseError, boundary
-from ..facts.comparison import Candidate, with_frontier
+from ..facts.comparison import Candidate, with_frontier, with_threshold
+from ..measures.loss import column_loss
 from ..measures.measure import measure_candidate
 from ..measures.risk import classes
 from ..protection.plan import make_plan
 from ..protection.unit_counts import codes
 from ..recipe import Recipe
+from ..recipe.preparing_rules import as_prepared
+from .analysing import Analyses, check_analyses
 from .deprecated import renamed
 from .drafting import Choices, source_and_recipe
 from .flow import ready, surveyed
+from .preparation import prepared
 from .solving import solve_all
 from .source import Source, rules_of
 from .tally import Tally
+from .varied import check_importance, check_risk, check_sizes, varied
 
 
 @dataclass(frozen=True, repr=False)
 class Comparison:
-    """Candidates, each with its loss and its risk."""
+    """Candidates, each with its loss and its risk.
+
+    Attributes
+    ----------
+    candidates : tuple of Candidate
+    risk : float or None
+        The largest re-identification risk that was asked for.
+    """
 
     candidates: tuple[Candidate, ...]
+    risk: float | None = None
+
+    @property
+    def best(self) -> Candidate | None:
+        """The candidate that loses least of those whose largest risk is at most `risk`; None if there is none."""
+        return next((candidate for candidate in self.candidates if candidate.chosen), None)
 
     @boundary
     def html(self) -> str:
         """A page with the risk-utility map."""
         from ..report.html import render_compare
 
-        return render_compare(self.candidates)
+        return render_compare(self.candidates, self.risk)
 
     def __str__(self) -> str:
         """As a table."""
         from ..report.candidates import as_text
 
-        return as_text(self.candidates)
+        return as_text(self.candidates, self.risk)
 
     __repr__ = __str__
 
@@ -52,15 +72,17 @@ class Comparison:
         """As a table for a terminal."""
         from ..report.candidates import as_table
 
-        return as_table(self.candidates)
+        return as_table(self.candidates, self.risk)
 
 
 @boundary
 def compare(
     table: Any,
-    k: list[int],
-    methods: list[str],
+    k: list[int] | None = None,
+    methods: list[str] | None = None,
     *,
+    risk: float | None = None,
+    importance: Mapping[str, Sequence[float]] | None = None,
     recipe: Any = None,
     quasi: list[str] | None = None,
     confidential: list[str] | None = None,
@@ -88,10 +110,20 @@ def compare(
     ----------
     table : path, table or Source
     k : list of int
+        Needed, unless a risk is given.
     methods : list of str
-        Each once, however often they are named.
+        Each once, however often they are named. By default mdav, mdav* and auto; with a unit, mdav and auto.
+    risk : float, optional
+        The largest re-identification risk that may be left, above 0 and at most 0.5. The least k that keeps it is
+        tried, too, and `Comparison.best` is the candidate with the least information loss whose largest risk is at most
+        this.
+    importance : mapping of str to list of float, optional
+        For some quasi-identifiers, the importances to try, such as {"income": [1, 3, 10]}: candidates are all
+        combinations with the methods and k. Their information loss weighs all columns the same, so that they can be
+        compared; `Candidate.column_losses_percent` has that of these columns alone.
     recipe : Recipe, path or mapping, optional
-        Says roles and kinds; its k and its method are replaced. One with scenarios is refused, as each has its own k.
+        Says roles, kinds and importance; its k (or risk) and its method are replaced. One with scenarios is refused,
+        as each has its own k.
     quasi, confidential, drop, keep : list of str
         Instead of a recipe. Columns that no list names are kept.
     kind : mapping
@@ -131,45 +163,55 @@ def compare(
     source, chosen = source_and_recipe(table, recipe, choices, memory=memory, looking=True)
     if chosen.scenarios:
         raise CoterieError("Candidates differ in k, so scenarios, which have their own, are not compared.", "scenarios")
-    if not k or not methods:
-        raise CoterieError("Give at least one k and one method.", f"{len(k)} and {len(methods)}")
+    asked, tried = check_risk(risk), check_importance(importance, chosen)
+    sizes, names = check_sizes(k, methods, asked, chosen)
     chosen.check_columns(source.names)
-    kept = {n: v for n, v in chosen.as_dict().items() if n not in ("k", "method", "seed")}
     place = source.choose(engine)
-    recipes = [
-        ready(Recipe(**kept, k=size, method=method, seed=seed), place, source.options)
-        for size in dict.fromkeys(k)
-        for method in dict.fromkeys(methods)
-    ]
-    candidates, refused = candidates_of(source, recipes, place, progress)
+    recipes = [ready(one, place, source.options) for one in varied(chosen, sizes, names, tried, seed)]
+    candidates, refused = candidates_of(source, recipes, place, progress, tuple(tried))
     if refused and len(refused) == len(candidates):
         raise refused[0]
-    return Comparison(with_frontier(candidates))
+    compared = with_frontier(candidates)
+    return Comparison(compared if asked is None else with_threshold(compared, least_k(asked)), asked)
 
 
 Compared = tuple[list[Candidate], list[PromiseError]]
 
 
-def candidates_of(source: Source, recipes: list[Recipe], place: str, progress: bool = False) -> Compared:
-    """What each recipe loses and leaves at risk. They have their seeds, and differ in k and method alone."""
+def candidates_of(
+    source: Source, recipes: list[Recipe], place: str, progress: bool = False, weighed: Sequence[str] = ()
+) -> Compared:
+    """What each recipe loses and leaves at risk.
+
+    They have their seeds, and differ in k, method and the importance of columns alone; `weighed` are the columns whose
+    importance is told, and whose own loss.
+    """
+    if recipes[0].previous is not None:
+        what = "Candidates are compared by themselves, not beside earlier releases."
+        raise CoterieError(what, "[previous]", "leave it out here; protect looks at the one that you choose.")
+    check_analyses(recipes[0], place)
     with progress_.bar(progress, "comparing"):
         if place == "memory" and not recipes[0].scenarios:
-            return _in_memory(source, recipes)
-        return _one_by_one(source, recipes, place)
+            return _in_memory(source, recipes, weighed)
+        return _one_by_one(source, recipes, place, weighed)
 
 
-def _in_memory(source: Source, recipes: list[Recipe]) -> Compared:
+def _in_memory(source: Source, recipes: list[Recipe], weighed: Sequence[str]) -> Compared:
     """All candidates from one survey, several at a time."""
     engine = source.engine("memory", rules_of(recipes[0]))
+    asked, first = recipes[0], prepared(engine, recipes[0])
+    edges = {name: step.edges for name, step in engine.reading.preparing.items()}
+    recipes = [first, *(as_prepared(recipe, edges) for recipe in recipes[1:])]
     survey = surveyed(engine, recipes[0], max(recipe.k for recipe in recipes))
     everyone = next(engine.scan(recipes[0].quasi))
     alike = classes([everyone.column(name) for name in recipes[0].quasi])  # before: the same for all
+    analyses = Analyses(source, engine, asked, first) if asked.analysis else None
     progress_.more(len(recipes) * engine.records)
 
     def one(recipe: Recipe) -> Candidate:
         tally = Tally(make_plan(recipe, survey, engine.gather), all_there=True)
-        for _ in solve_all(engine, tally.plan, [], tally, threads=1):
-            pass
+        (part,) = solve_all(engine, tally.plan, [], tally, threads=1)
+        overlap = None if analyses is None else least_overlap(analyses.of_part(part))
         sample = tally.sample()
         same = alike if sample.records == engine.records else None
         units = None if sample.units is None else codes(sample.units)
@@ -177,16 +219,25 @@ def _in_memory(source: Source, recipes: list[Recipe]) -> Compared:
         lost, linked, largest = measure_candidate(
             sample.before, sample.after, recipe.quasi, same, recipe.seed or 0, steps, units
         )
-        return Candidate(recipe.method.name, recipe.k, lost, linked, largest, tally.seconds)
+        losses = {n: column_loss(sample.before[n], sample.after[n], steps.get(n)) for n in weighed}
+        return replace(
+            _named(recipe, weighed),
+            loss_percent=lost,
+            linked_share=linked,
+            largest_risk=largest,
+            seconds=tally.seconds,
+            column_losses_percent=losses,
+            least_overlap_share=overlap,
+        )
 
     candidates: list[Candidate] = []
     refused: list[PromiseError] = []
     with sharing(), ThreadPoolExecutor(os.cpu_count() or 1) as pool:
         # those that search begin first: they take longest, and what they begin with others find done
-        first = sorted(recipes, key=lambda recipe: not find(recipe.method.name).limited)
-        futures = {id(recipe): pool.submit(copy_context().run, _or_refused, one, recipe) for recipe in first}
+        longest = sorted(recipes, key=lambda recipe: not find(recipe.method.name).limited)
+        futures = {id(recipe): pool.submit(copy_context().run, _or_refused, one, recipe) for recipe in longest}
         for recipe in recipes:
-            _note(recipe, futures[id(recipe)].result(), candidates, refused)
+            _note(_named(recipe, weighed), futures[id(recipe)].result(), candidates, refused)
             progress_.done(engine.records)
     return candidates, refused
 
@@ -199,16 +250,22 @@ def _or_refused(run: Callable[[Recipe], Candidate], recipe: Recipe) -> Candidate
         return PromiseError(error.what, error.got, error.hint)
 
 
+def _named(recipe: Recipe, weighed: Sequence[str]) -> Candidate:
+    """A candidate of which only is known what it is."""
+    importance = {name: recipe.columns[name].importance or 1.0 for name in weighed}
+    return Candidate(recipe.method.name, recipe.k, importance=importance)
+
+
 def _note(
-    recipe: Recipe, answer: Candidate | PromiseError, candidates: list[Candidate], refused: list[PromiseError]
+    named: Candidate, answer: Candidate | PromiseError, candidates: list[Candidate], refused: list[PromiseError]
 ) -> None:
     if isinstance(answer, PromiseError):
         refused.append(answer)
-        answer = Candidate(recipe.method.name, recipe.k, not_possible=" ".join(str(answer).split()))
+        answer = replace(named, not_possible=" ".join(str(answer).split()))
     candidates.append(answer)
 
 
-def _one_by_one(source: Source, recipes: list[Recipe], place: str) -> Compared:
+def _one_by_one(source: Source, recipes: list[Recipe], place: str, weighed: Sequence[str]) -> Compared:
     """One candidate after the other, each as it would be released; nothing is written."""
     from .flow import protect
 
@@ -221,15 +278,16 @@ def _one_by_one(source: Source, recipes: list[Recipe], place: str) -> Compared:
         measures = release.measures
         risks = [scenario.after.largest_risk for scenario in measures.risk.scenarios]
         largest = max((risk for risk in risks if risk is not None), default=None)
-        return Candidate(
-            recipe.method.name,
-            recipe.k,
-            measures.loss.loss_percent,
-            measures.risk.linkage.share,
-            largest,
-            release._known()[1].seconds,
+        return replace(
+            _named(recipe, weighed),
+            loss_percent=measures.loss.loss_percent,
+            linked_share=measures.risk.linkage.share,
+            largest_risk=largest,
+            seconds=release._known()[1].seconds,
+            column_losses_percent={n: measures.loss.columns[n].loss_percent for n in weighed},
+            least_overlap_share=least_overlap(release.facts.analyses or ()),
         )
 
     for recipe in recipes:
-        _note(recipe, _or_refused(one, recipe), candidates, refused)
+        _note(_named(recipe, weighed), _or_refused(one, recipe), candidates, refused)
     return candidates, refused

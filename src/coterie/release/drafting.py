@@ -83,6 +83,8 @@ class Choices:
     Attributes
     ----------
     k : int
+    risk : float
+        Instead of k: the largest re-identification risk, from which k follows.
     quasi, confidential, drop, keep : sequence of str
         The columns of each role: quasi-identifiers, confidential columns, identifiers, others.
     method : str
@@ -90,6 +92,8 @@ class Choices:
         As the recipe's sections. Strata that no role names are quasi-identifiers.
     weights : str
         The column of sampling weights.
+    population : mapping
+        The population that the table is a sample of, as the recipe's section.
     unit : str
         The column whose different values k counts, or "none" where it counts records.
     formulas : str
@@ -101,6 +105,7 @@ class Choices:
     """
 
     k: int | None = None
+    risk: float | None = None
     quasi: Sequence[str] | None = None
     confidential: Sequence[str] | None = None
     drop: Sequence[str] | None = None
@@ -109,6 +114,7 @@ class Choices:
     missing: Any = None
     strata: Any = None
     weights: str | None = None
+    population: Any = None
     unit: str | None = None
     formulas: str | None = None
     kind: Mapping[str, str] | None = None
@@ -168,7 +174,9 @@ def source_and_recipe(
             raise CoterieError(f"{called('recipe')} cannot be combined with {others}.", hint="change the recipe.")
         chosen = as_recipe(recipe)
         return open_source(table, chosen.file.options, memory=memory, engine=engine), chosen
-    needed = ["quasi"] if looking else ["k", "quasi"]
+    if choices.k is not None and choices.risk is not None:
+        raise CoterieError(f"Give either {called('k')} or {called('risk')}: k follows from the risk.", "both")
+    needed = ["quasi"] if looking or choices.risk is not None else ["k", "quasi"]
     lacking = [called(name) for name in needed if getattr(choices, name) is None]
     if lacking:
         path = table.path if isinstance(table, Source) else table
@@ -180,10 +188,13 @@ def source_and_recipe(
     if looking:
         _check_some(roles, looks(source))
         roles = dict.fromkeys(looks(source), "other") | roles
-    sections = {"missing": choices.missing, "strata": choices.strata, "weights": choices.weights, "unit": choices.unit}
+    names = ("missing", "strata", "weights", "population", "unit")
+    sections = {name: getattr(choices, name) for name in names}
     if choices.formulas is not None:
         sections["file"] = {"formulas": choices.formulas}
-    k = _K if choices.k is None else choices.k
+    k = _K if choices.k is None and choices.risk is None else choices.k
+    if choices.risk is not None:
+        sections["promise"] = {"risk": choices.risk}
     method = choices.method or "auto"
     return source, recipe_from_roles(source, roles, k, method, choices.kind, called=called, **sections)
 
@@ -215,7 +226,7 @@ def _check_some(roles: Mapping[str, str], seen: Mapping[str, Look]) -> None:
 def recipe_from_roles(
     source: Source,
     roles: Mapping[str, str],
-    k: int,
+    k: int | None,
     method: str = "auto",
     kinds: Mapping[str, str] | None = None,
     *,

@@ -1,10 +1,11 @@
 """The flow, from a table and a recipe to a release, the same for every table and every engine:
 
-    open -> Recipe -> survey -> plan -> solve each part -> write -> verify -> facts -> bundle
+    open -> Recipe -> prepare -> survey -> plan -> solve each part -> write -> verify -> facts -> bundle
 
 | step | where | what it makes |
 |---|---|---|
 | open | `source.py`, `formats/`, `tables/` | a Source: a table or a file, opened, hashed and read once |
+| prepare | `preparation.py`, `tables/preparing.py` | columns coarsened as the recipe says, for all who come after |
 | survey | `protection/survey.py` | what must be known of all records, by sums that don't depend on how they are split |
 | plan | `protection/plan.py` | parts: strata, patterns of missing values, blocks |
 | solve | `protection/solve.py`, `solving.py` | groups and centres of a part: a pure function of it and the plan |
@@ -19,8 +20,9 @@ file larger than memory is solved part by part while `Release.save` writes it.
 
 from __future__ import annotations
 
+import os
 import secrets
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -32,15 +34,20 @@ from ..protection.components import components
 from ..protection.plan import Plan, block_size, make_plan, surveyed_columns
 from ..protection.survey import Survey
 from ..recipe import Recipe
+from ..recipe.previous_rules import seen_from
 from ..tables.spellings import spelled
 from ..verification import verify_claims
+from .analysing import check_analyses
 from .labels import warn_of_numbers
+from .new_names import check_new_names
+from .preparation import prepared
 from .promises import claims_of
+from .sampling import check_population
 from .solving import Released, solve_all
 from .source import Source, open_source
 from .spreadsheets import check_policy
 from .tally import Tally
-from .telling import links_records
+from .telling import links_records, same_pseudonyms
 from .writing import answers, columns_written
 
 if TYPE_CHECKING:
@@ -99,6 +106,17 @@ def protect(
     PrivacyWarning
         If the recipe calls a column numeric or integer whose values have labels in the file.
     """
+    release = opened(table, recipe, engine=engine, memory=memory, key=key)
+    if release.engine == "memory":
+        release.make(progress)
+    return release
+
+
+def opened(
+    table: Any, recipe: Any, *, engine: str | None = None, memory: int | str | None = None, key: str | None = None
+) -> Release:
+    """A release before any work is done: the table is opened, the recipe fits it, the engine is known."""
+    from .previous import refuse_previous
     from .release import Release
 
     recipe = as_recipe(recipe)
@@ -108,12 +126,13 @@ def protect(
     check_policy(recipe, source.format)
     warn_of_numbers(recipe, source.format)
     place = source.choose(engine)
-    if linked := links_records(recipe):
-        warn_of_privacy(linked)
-    release = Release(source, ready(recipe, place, source.options), place)
-    if place == "memory":
-        release.make(progress)
-    return release
+    check_analyses(recipe, place)
+    refuse_previous(recipe, place)
+    check_new_names(recipe, source.format)
+    for told in (links_records(recipe), same_pseudonyms(recipe)):
+        if told is not None:
+            warn_of_privacy(told)
+    return Release(source, ready(recipe, place, source.options), place)
 
 
 def with_key(recipe: Recipe, source: Source, key: str | None) -> Recipe:
@@ -148,29 +167,39 @@ def as_recipe(recipe: Any) -> Recipe:
 
 
 def ready(recipe: Recipe, engine: str, read: Mapping[str, Any]) -> Recipe:
-    """The recipe with a seed, with how the file was read and, where the table is solved part by part, with blocks."""
+    """The recipe with a seed, with how the file was read and, where the table is solved part by part, with blocks.
+
+    Paths of earlier releases begin at the root: whoever repeats the release does so from another folder.
+    """
+    if recipe.previous is not None:
+        recipe = Recipe(**seen_from(os.getcwd(), recipe.as_dict()))
     blocks = engine != "memory" and recipe.method.blocks is None
     options = {} if recipe.file.options else {name: value for name, value in read.items() if value is not None}
-    if recipe.seed is not None and not blocks and not options:
+    keyless = recipe.pseudonym is not None and recipe.unit is not None and recipe.unit.key is None
+    if recipe.seed is not None and not blocks and not options and not keyless:
         return recipe
     document = recipe.as_dict()
     if options:  # said when the source was opened; whoever repeats the release has the recipe alone
         document["file"] = {**document.get("file", {}), **options}
     if recipe.seed is None:
         document["seed"] = secrets.randbelow(2**53)
+    if keyless:  # not from the seed, which may be said in a recipe that is used twice, and has fewer bits
+        document["unit"] = {**document["unit"], "key": secrets.token_hex(16)}
     if blocks:
         document["method"] = {**document.get("method", {}), "blocks": "auto"}
     return Recipe(**document)
 
 
 def planned(engine: Engine, recipe: Recipe) -> tuple[Survey, Plan]:
-    """Survey all records, and plan their parts."""
+    """Prepare columns, survey all records, and plan their parts: the plan's recipe is of what columns have become."""
+    recipe = prepared(engine, recipe)
     survey = surveyed(engine, recipe)
     return survey, make_plan(recipe, survey, engine.gather)
 
 
 def surveyed(engine: Engine, recipe: Recipe, k: int | None = None) -> Survey:
     """Look at all records, and let the engine know what was seen; k is the largest that plans are made for."""
+    check_population(recipe, engine.records)
     size = min((block_size(recipe, c.k) or engine.records for c in components(recipe)), default=engine.records)
     progress_.more(engine.records)
     survey = engine.gather(surveyed_columns(recipe), Survey(recipe, sample_step(engine.records, max(1, size)), k))
@@ -178,9 +207,12 @@ def surveyed(engine: Engine, recipe: Recipe, k: int | None = None) -> Survey:
     return survey
 
 
-def released(engine: Engine, plan: Plan, tally: Tally) -> Iterator[Released]:
-    """Solve all parts, and give the released records piece by piece: in memory, one piece."""
-    return solve_all(engine, plan, columns_written(engine.names, plan.recipe), tally)
+def released(engine: Engine, plan: Plan, tally: Tally, more: Sequence[str] = ()) -> Iterator[Released]:
+    """Solve all parts, and give the released records piece by piece: in memory, one piece.
+
+    `more` names columns that are not released and must be there, too.
+    """
+    return solve_all(engine, plan, [*columns_written(engine.names, plan.recipe), *more], tally)
 
 
 def checked(data: Any, source: Source, recipe: Recipe) -> Any:

@@ -116,6 +116,13 @@ def _in_bins(numbers: NDArray[np.float64]) -> tuple[int, ...]:
 
 
 def _most_frequent(values: Any) -> tuple[int, ...]:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if pa.types.is_dictionary(values.type) and pa.types.is_floating(values.type.value_type):
+        values = values.dictionary_decode()
+    if pa.types.is_floating(values.type):
+        values = pc.add(values.cast(pa.float64()), 0.0)  # -0.0 is the same number
     counts = -np.sort(-floats_of(values.value_counts().field("counts")).astype(np.int64))
     rest = int(counts[MOST_FREQUENT:].sum())
     return (*counts[:MOST_FREQUENT].tolist(), *([rest] if rest else []))

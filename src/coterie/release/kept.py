@@ -1,4 +1,4 @@
-"""Columns that are released unchanged: how many records are unique on them, counted on what is released."""
+"""Columns that are not masked: how many records are unique on them, counted on what is released."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ NAMED = 10  # columns in a warning, at most
 
 
 def kept_columns(recipe: Recipe) -> list[str]:
-    """The columns that are released unchanged, but for noise: confidential ones and others."""
+    """The columns that are not masked: confidential ones and others, unchanged but for preparing and noise."""
     return [name for name, rule in recipe.columns.items() if rule.role in ("confidential", "other")]
 
 
 def kept_risk(recipe: Recipe, details: Mapping[str, Any], count: Callable[..., Uniqueness]) -> KeptRisk | None:
-    """Count the records of a release that are unique on the columns that are released unchanged.
+    """Count the records of a release that are unique on the columns that are not masked.
 
     None where no column is, or one holds values that DuckDB does not compare. `details` say how a text file writes
     numbers and gaps; `count` is `verification.uniqueness` on the release, wherever that is.
@@ -46,7 +46,7 @@ def nearly_all_differ(kept: KeptRisk | None) -> str | None:
     more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
     they_are, them = ("it is", "it") if len(names) == 1 else ("they are", "them")
     return (
-        f"Nearly all values of {named}{more} differ, and {they_are} released unchanged: whoever knows a value finds "
+        f"Nearly all values of {named}{more} differ, and {they_are} not masked: whoever knows a value finds "
         f"the record, whatever k is. Drop {them} (identifier), mask {them} (quasi), or round {them} before."
     )
 

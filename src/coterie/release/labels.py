@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from ..errors import warn_of_privacy
-from ..formats import Format, labelled, with_labels_in_use, without_labels
+from ..formats import Format, labelled, with_labels_in_use, without_declared_missing, without_labels
 from ..recipe import Recipe
 
 
@@ -25,9 +25,14 @@ def warn_of_numbers(recipe: Recipe, format: Format | None) -> None:
 
 
 def released_labels(table: Any, format: Format, recipe: Recipe) -> Format:
-    """The format with labels of those codes alone that the release has, and none where averages or noise stand."""
-    changed = (name for name in _numbers(recipe) if recipe.columns[name].role == "quasi" or recipe.columns[name].noise)
-    return with_labels_in_use(table, without_labels(format, changed), table.column_names)
+    """The format with labels of those codes alone that the release has, and none where averages or noise stand.
+
+    Prepared columns hold no code that means missing, so that none is declared: a prepared value could be one.
+    """
+    rules, called = recipe.columns, recipe.released
+    changed = [n for n in _numbers(recipe) if rules[n].role == "quasi" or rules[n].noise or rules[n].prepared]
+    format = without_declared_missing(format, [called[name] for name, rule in rules.items() if rule.prepared])
+    return with_labels_in_use(table, without_labels(format, [called[name] for name in changed]), table.column_names)
 
 
 def _numbers(recipe: Recipe) -> Iterable[str]:

@@ -28,7 +28,7 @@ from ..protection.assemble import Assembled, Grouping, GroupTable, strata_of_par
 from ..protection.plan import Division, Plan, Router, leaves, needed_columns, routed_columns
 from ..recipe import Recipe
 from ..tables.records import Records
-from .solving import Released, grouped, release_chunk
+from .solving import Released, grouped, records_before, release_chunk
 from .tally import CHUNK, Found, Tally
 from .unit_check import UnitCheck
 from .writing import piece_of
@@ -93,7 +93,8 @@ class SolveChunk:
             carried = _carried(self.number, grouping)
             return carried, Told(own.groups, tally.found(self.number), units.found, None)
         before = [_brought(one, plan.recipe, chunk.records) for one in plan.divisions[: self.number]]
-        released = release_chunk(chunk.records, [*before, grouping], chunk.part, plan, tally, number)
+        first = records_before(chunk, division)
+        released = release_chunk(chunk.records, [*before, grouping], chunk.part, plan, tally, number, first)
         units.add(released, chunk.records.arrow)
         file = None if self.target.folder is None else _write(released, plan.recipe, self.target, number)
         return None, Told(own.groups, tally.found(self.number), units.found, file)

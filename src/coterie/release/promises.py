@@ -6,9 +6,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ..formats import harmless
-from ..recipe import Recipe
+from ..recipe import ColumnRule, Recipe
+from ..recipe.preparing_rules import as_prepared, becomes_text
+from ..tables.bands import known_edges, middles_of, names_of
 from ..tables.identities import NO_NAMES
-from ..verification import Claims, Guard, Scenario, Unit
+from ..verification import Claims, Guard, Prepared, Scenario, Unit
 
 
 def dialect_of(form: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any] | None:
@@ -26,9 +28,21 @@ def dialect_of(form: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any] 
 
 
 def released_names(recipe: Recipe, details: Mapping[str, Any]) -> dict[str, str]:
-    """What the columns that are released are called in the file."""
-    released = [n for n, rule in recipe.columns.items() if rule.role != "identifier"]
-    return dict(zip(released, harmless(released) if _is_neutralized(recipe, details) else released, strict=True))
+    """What the columns of the input that are released are called in the file."""
+    return dict(zip(recipe.released, _names(recipe, details)[-len(recipe.released) :], strict=True))
+
+
+def names_in_file(names: Sequence[str], recipe: Recipe, details: Mapping[str, Any]) -> list[str]:
+    """All columns of a file that is released, in their order; `names` are those of the input."""
+    told = released_names(recipe, details)
+    first = [] if recipe.output.number is None else _names(recipe, details)[:1]
+    return [*first, *(told[name] for name in names if name in told)]
+
+
+def _names(recipe: Recipe, details: Mapping[str, Any]) -> list[str]:
+    """That of record numbers, if there is one, and those of released columns, as they stand in the file."""
+    names = [*([] if recipe.output.number is None else [recipe.output.number]), *recipe.released.values()]
+    return harmless(names) if _is_neutralized(recipe, details) else names
 
 
 def _is_neutralized(recipe: Recipe, details: Mapping[str, Any]) -> bool:
@@ -50,6 +64,7 @@ def _as_written(texts: Sequence[str]) -> tuple[str, ...]:
 
 def claims_of(recipe: Recipe, details: Mapping[str, Any]) -> Claims:
     """What a release promises. `details` say how a text file writes numbers and gaps."""
+    asked, recipe = recipe, as_prepared(recipe)
     within, told, neutral = recipe.within, released_names(recipe, details), _is_neutralized(recipe, details)
     missing = tuple(details.get("missing") or ())
     guards = tuple(
@@ -72,7 +87,80 @@ def claims_of(recipe: Recipe, details: Mapping[str, Any]) -> Claims:
     )
     nobody = _as_written((*missing, *NO_NAMES)) if neutral else missing
     unit = Unit(told[name], nobody) if (name := recipe.unit_column) in told else None
-    return Claims(scenarios_of(recipe, told), tuple(told[w] for w in within), guards, tuple(told.values()), unit)
+    names = _names(recipe, details)
+    return Claims(
+        scenarios_of(recipe, told),
+        tuple(told[w] for w in within),
+        guards,
+        tuple(names),
+        unit,
+        _prepared(asked, told, details, neutral),
+        None if recipe.output.number is None else names[0],
+    )
+
+
+def _prepared(
+    recipe: Recipe, told: Mapping[str, str], details: Mapping[str, Any], neutral: bool
+) -> tuple[Prepared, ...]:
+    """What every value of a prepared column keeps, as far as the recipe alone says it."""
+    missing = tuple(details.get("missing") or ())
+    out = []
+    for name, rule in recipe.columns.items():
+        said = _said(rule, is_masked=rule.role == "quasi" and not _as_prepared(name, recipe)) if rule.prepared else {}
+        if rule.rare is not None and rule.role != "quasi" and not may_suppress(recipe):
+            said |= {"fewest": rule.rare, "spared": (rule.others,)}
+        if not any(value is not None and value != () for key, value in said.items() if key != "kind"):
+            continue
+        for key in ("values", "gone", "spared"):
+            if neutral and said.get(key):
+                said[key] = _as_written(said[key])
+        number = _dress(rule.kind, details) if said["kind"] == "number" else {}
+        out.append(
+            Prepared(
+                column=told[name],
+                decimal=(details.get("decimal") or ".") if said["kind"] == "number" else ".",
+                missing=_as_written(missing) if neutral else missing,
+                format=rule.format if said["kind"] == "date" else None,
+                **said,
+                **number,
+            )
+        )
+    return tuple(out)
+
+
+def _as_prepared(name: str, recipe: Recipe) -> bool:
+    """Whether a quasi-identifier is released as it was prepared: in strata, unless small ones may be merged."""
+    return name in recipe.within and recipe.strata is not None and recipe.strata.small != "merge"
+
+
+def may_suppress(recipe: Recipe) -> bool:
+    """Whether records may be left out: counts in the file are smaller then than those of the table."""
+    return any(
+        rule is not None and rule.small == "suppress" for rule in (recipe.strata, recipe.missing, recipe.previous)
+    )
+
+
+def _said(rule: ColumnRule, is_masked: bool) -> dict[str, Any]:
+    """What is claimed of a column: bounds hold for means, too; a base, a precision do not."""
+    if rule.kind == "datetime":
+        precision = None if is_masked else rule.precision
+        return {"kind": "date", "least": rule.bottom, "most": rule.top, "precision": precision}
+    if rule.kind not in ("numeric", "integer"):
+        if rule.recode is not None and rule.others is not None:
+            new = (*rule.recode.values(), rule.others)
+            return {"kind": "text", "values": tuple(dict.fromkeys(new))}
+        gone = () if rule.recode is None else tuple(old for old in rule.recode if old not in rule.recode.values())
+        return {"kind": "text", "gone": gone}
+    edges = known_edges(rule)
+    if becomes_text(rule) and (rule.bands is not None or rule.width is not None):
+        return {"kind": "text", "values": None if edges is None else names_of(rule, edges)}
+    labels = tuple(label for label in (rule.bottom_label, rule.top_label) if label is not None)
+    least, most = rule.bottom, rule.top
+    if rule.bands_as == "middle" and edges is not None:
+        middles = middles_of(rule, edges)
+        least, most = min(middles), max(middles)
+    base = None if is_masked else rule.round
+    return {"kind": "number", "least": least, "most": most, "values": labels or None, "base": base}
 
 
 def scenarios_of(recipe: Recipe, told: Mapping[str, str]) -> tuple[Scenario, ...]:

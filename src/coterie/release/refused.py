@@ -5,7 +5,9 @@
 | files other than CSV and Parquet | their readers hold the whole file | at the start |
 | tables in memory | they are there as a whole already | at the start |
 | a memory limit below 512 MiB | Python and its libraries take half of it | at the start |
+| earlier releases (`[previous]`) | the class of every record must be known in all of them (`release/previous.py`) | at the start |
 | t-closeness of a column with more than 50 million different values | its distance is a sum over all different values of the table, so all must be held (`protection/values.py`) | in the survey, before anything is grouped |
+| analyses (`[analysis]`) | models and quantiles need all records at once, and columns of role other are not in the sample that measures are taken from (`release/analysing.py`) | at the start |
 | nominal columns of bytes, times of day or durations, where a record gets a category that no record near it has | the category is known by its text alone, which such types are not read from (`tables/kinds/categories.py`) | while it is written |
 """  # noqa: E501
 

@@ -15,8 +15,10 @@ from ..formats.parquet_folder import is_uri
 from ..recipe import Recipe
 from ..tables.frames import taken
 from ..verification.uniqueness import uniqueness
+from .analysing import Analyses
 from .flow import checked, planned, released
 from .kept import kept_risk, warn_of_kept
+from .previous import Earlier
 from .source import Source, rules_of
 from .tally import Tally
 from .telling import measures_of, release_facts
@@ -24,9 +26,13 @@ from .unit_check import UnitCheck
 from .writing import table_of
 
 if TYPE_CHECKING:
+    from ..facts.analysis_facts import AnalysisFacts
+    from ..facts.difference_facts import PreviousFacts
     from ..facts.measures import KeptRisk, Measures
     from ..protection.survey import Survey
+    from ..tables.records import Records
     from ..verification import Check, Verdict
+    from .watching import Watcher
 
 
 class Release:
@@ -55,6 +61,9 @@ class Release:
         self._tally: Tally | None = None
         self._unit_checks: tuple[Check, ...] = ()  # of units that are not released
         self._kept: KeptRisk | None = None
+        self._previous: PreviousFacts | None = None
+        self._watch: Watcher | None = None  # is shown what is released, piece by piece
+        self._analyses: tuple[AnalysisFacts, ...] | None = None
 
     def __reduce__(self) -> Any:
         """Refuse to be pickled: it knows the records as they were."""
@@ -63,20 +72,31 @@ class Release:
     def make(self, progress: bool = False) -> None:
         """Do the work in memory: survey, plan, solve, check."""
         source, recipe = self._source, self.recipe
+        earlier = None if recipe.previous is None else Earlier(recipe, source, progress)
         with progress_.bar(progress, "reading"):
             engine = source.engine("memory", rules_of(recipe))
             self._survey, plan = planned(engine, recipe)
+            if earlier is not None:
+                plan = earlier.arranged(plan, engine.records, engine.reading.missing_texts)
+            analyses = Analyses(source, engine, recipe, plan.recipe) if recipe.analysis else None
         self._tally = Tally(plan, all_there=True)
         with progress_.bar(progress, "grouping"):
             (part,) = released(engine, plan, self._tally)
         give_back(engine.records)
         units = UnitCheck(recipe, source.details)
         with progress_.bar(progress, "releasing"):
-            numbers = part.records.numbers
-            units.add(part, lambda name: taken(name, source.arrow(name), numbers))
+            column = partial(_column, part.records, source)
+            units.add(part, column)
+            if earlier is not None:
+                earlier.add(part, column)
+                self._previous = earlier.facts(engine.records, self._tally)
+            if self._watch is not None:
+                self._watch(part, column)
             self._unit_checks = units.checks()
             self.data = table_of(part, source, recipe)
-            del part
+            if analyses is not None:
+                self._analyses = analyses.of_part(part)
+            del part, analyses, column
             give_back(engine.records)
         with progress_.bar(progress, "verifying"):
             self.verdict = checked(self.data, source, recipe).with_checks(self._unit_checks)
@@ -100,7 +120,7 @@ class Release:
     @boundary
     def measures(self) -> Measures:
         """What was lost, what analysts will find, and what an intruder could: loss, utility, risk."""
-        measures = measures_of(self._known()[1])
+        measures = measures_of(*self._known())
         return replace(measures, risk=replace(measures.risk, kept=self._kept))
 
     @cached_property
@@ -111,8 +131,9 @@ class Release:
         Once the release is saved, its check is that of the bytes that were written.
         """
         survey, tally = self._known()
-        facts = release_facts(self._source, self.engine, survey, tally, self.measures)
-        return replace(facts, verdict=None if self.verdict is None else self.verdict.facts)
+        facts = release_facts(self._source, self.engine, self.recipe, survey, tally, self.measures)
+        verdict = None if self.verdict is None else self.verdict.facts
+        return replace(facts, verdict=verdict, analyses=self._analyses, previous=self._previous)
 
     @boundary
     def save(
@@ -181,3 +202,9 @@ class Release:
         from html import escape
 
         return f"<pre>{escape(str(self))}</pre>"
+
+
+def _column(records: Records, source: Source, name: str) -> Any:
+    """A column of these records as Arrow has it: as it was, or prepared."""
+    array = records.arrow(name) if name in records.reading.preparing else source.arrow(name)
+    return taken(name, array, records.numbers)

@@ -6,7 +6,7 @@ import platform
 import warnings
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .._version import __version__
 from ..errors import PrivacyWarning, boundary
@@ -18,6 +18,9 @@ from ..verification import Check
 from ..verification.reading import private_folder
 from .manifest import DATA, data_name, format_of, read_manifest
 from .spreadsheets import as_written
+
+if TYPE_CHECKING:
+    from .watching import Watcher
 
 OTHER_INPUT, OTHER_RECIPE = "the input is another file", "the recipe was changed"
 
@@ -59,10 +62,15 @@ def replay(folder: str | Path, table: Any, *, progress: bool = False) -> Replaye
     return replayed(Path(folder), table, progress)[0]
 
 
-def replayed(folder: Path, table: Any, progress: bool = False) -> tuple[Replayed, tuple[Check, ...]]:
-    """A bundle's data once more, and the check of units that was made on the way, if they are not released."""
+def replayed(
+    folder: Path, table: Any, progress: bool = False, watch: Watcher | None = None
+) -> tuple[Replayed, tuple[Check, ...]]:
+    """A bundle's data once more, and the check of units that was made on the way, if they are not released.
+
+    `watch` is shown what is released; not on Spark.
+    """
     from .bundle import make_in_parts
-    from .flow import protect
+    from .flow import opened
 
     manifest = read_manifest(folder)
     name = data_name(manifest)
@@ -76,12 +84,15 @@ def replayed(folder: Path, table: Any, progress: bool = False) -> tuple[Replayed
         return Replayed(False, (OTHER_INPUT, *differs)), ()
     if content_hash(folder / "recipe.toml") != manifest["files"]["recipe.toml"]["sha256"]:
         return Replayed(False, (OTHER_RECIPE, *differs)), ()
-    recipe, form = Recipe.load(folder / "recipe.toml"), format_of(manifest)
+    recipe, form = _for_the_data(Recipe.load(folder / "recipe.toml")), format_of(manifest)
     with private_folder() as private:
         engine = "duckdb" if manifest.get("streamed") else "memory"
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", PrivacyWarning)  # they were told when the bundle was made
-            release = protect(table, recipe, engine=engine, memory=manifest.get("memory"), progress=progress)
+            release = opened(table, recipe, engine=engine, memory=manifest.get("memory"))
+            release._watch = watch
+            if engine == "memory":
+                release.make(progress)
         written = Path(private) / name
         if engine == "memory":
             write_file(as_written(release.data, release._source.format, form, release.recipe), form, written)
@@ -92,6 +103,11 @@ def replayed(folder: Path, table: Any, progress: bool = False) -> tuple[Replayed
     if content_hash(folder / name) != manifest["files"][name]["sha256"]:
         return Replayed(False, ("the data file was changed since it was written", *differs)), ()
     return Replayed(same, differs if same else ("the bytes of the data", *differs)), release._unit_checks
+
+
+def _for_the_data(recipe: Recipe) -> Recipe:
+    """The recipe without analyses, on which no byte of the data depends."""
+    return Recipe(**{name: value for name, value in recipe.as_dict().items() if name != "analysis"})
 
 
 def _versions(manifest: dict[str, Any]) -> tuple[str, ...]:

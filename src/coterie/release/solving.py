@@ -33,6 +33,7 @@ class Released:
     records: Records
     after: Mapping[str, Column]
     number: int  # counts the pieces in which the release comes
+    before: int = 0  # records in the pieces before
 
 
 def solve_all(
@@ -61,7 +62,7 @@ def solve_all(
         groupings = [Grouping(t, t.of_record[kept.numbers], np.arange(t.groups)) for t in remembered]  # type: ignore[index]
         groupings.append(Grouping(own, group, first + np.arange(own.groups)))
         first += own.groups
-        yield release_chunk(kept, groupings, chunk.part[left], plan, tally, number)
+        yield release_chunk(kept, groupings, chunk.part[left], plan, tally, number, records_before(chunk, last))
 
 
 def grouped(chunk: Chunk, plan: Plan, division: Division, tally: Tally, threads: int) -> tuple[GroupTable, Ints, Ints]:
@@ -73,15 +74,20 @@ def grouped(chunk: Chunk, plan: Plan, division: Division, tally: Tally, threads:
     return own, left, group[left]
 
 
+def records_before(chunk: Chunk, division: Division) -> int:
+    """How many records of the release come before those of a chunk: parts have sizes, and follow one another."""
+    return sum(part.records for part in division.parts[: chunk.parts.start])
+
+
 def release_chunk(
-    kept: Records, groupings: Sequence[Grouping], part: Ints, plan: Plan, tally: Tally, number: int
+    kept: Records, groupings: Sequence[Grouping], part: Ints, plan: Plan, tally: Tally, number: int, before: int
 ) -> Released:
     """What is released of records whose groups in all divisions are known; `part` is that of the last one."""
     after: Mapping[str, Column] = Assembled(kept, groupings, strata_of_parts(plan.divisions[-1])[part], plan)
     if not tally.all_there:  # few records, whose columns are asked for more than once
         after = dict(after)
     tally.add_released(kept, after, groupings)
-    return Released(kept, after, number)
+    return Released(kept, after, number, before)
 
 
 def _chunks(engine: Engine, plan: Plan, division: Division, columns: Sequence[str]) -> Iterator[Chunk]:
@@ -112,10 +118,10 @@ def _solved(chunk: Chunk, plan: Plan, division: Division, tally: Tally, threads:
     for number, solved in _in_order(chunk.parts, one, len(division.parts), threads):
         tally.add(division, solved)
         if probe is not None and number in probe:
-            apart += solved.loss.plain.sse
+            apart += solved.loss.of_method.sse
         yield rows[number], solved
     if probe is not None:
-        tally.add_border(division, apart, both(*probe).loss.plain.sse, sum(len(rows[n]) for n in probe))
+        tally.add_border(division, apart, both(*probe).loss.of_method.sse, sum(len(rows[n]) for n in probe))
 
 
 def _solve(records: Records, rows: Ints, part: Part, division: Division, plan: Plan) -> Solved:

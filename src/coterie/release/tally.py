@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..facts.release_facts import GroupingFacts
+from ..facts.total_facts import TotalFacts
 from ..protection.assemble import Grouping
 from ..protection.grouping import constant_groups
 from ..protection.losses import Spread
@@ -23,10 +24,12 @@ from ..protection.plan import Division, Plan
 from ..protection.proving import ProvenPart, bound_facts
 from ..protection.solve import Solved
 from ..protection.survey import weights_of
+from ..protection.totals import KeptTotal
 from ..recipe import Recipe
 from ..tables.columns import Column, joined_columns
 from ..tables.identities import Hashes
 from ..tables.records import Records
+from .minorities import CategoryCounts
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -46,6 +49,7 @@ class _Sums:
     sizes: Counter[int] = field(default_factory=Counter)
     loss: Spread = field(default_factory=Spread)
     weighted: Spread | None = None
+    by_importance: Spread | None = None
     chosen: dict[str, Any] = field(default_factory=dict)
     merged: int = 0  # groups, for guards
     regrouped: int = 0
@@ -56,6 +60,8 @@ class _Sums:
     group_sizes: list[Ints] = field(default_factory=list)
     noise: dict[str, _Noise] = field(default_factory=dict)
     unmoved: Counter[str] = field(default_factory=Counter)  # constant groups in which noise changed nothing, if counted
+    totals: dict[str, KeptTotal] = field(default_factory=dict)
+    free: Spread = field(default_factory=Spread)  # of groups that need not follow earlier ones, where these do
 
     def merge(self, other: _Sums) -> None:
         """Take in the sums of other parts."""
@@ -67,6 +73,9 @@ class _Sums:
         if other.weighted is not None:
             self.weighted = self.weighted or Spread()
             self.weighted.add(other.weighted)
+        if other.by_importance is not None:
+            self.by_importance = self.by_importance or Spread()
+            self.by_importance.add(other.by_importance)
         self.chosen = other.chosen or self.chosen
         self.merged += other.merged
         self.regrouped += other.regrouped
@@ -76,6 +85,12 @@ class _Sums:
         self.exposed += other.exposed
         self.group_sizes += other.group_sizes
         self.unmoved.update(other.unmoved)
+        self.add_totals(other.totals)
+
+    def add_totals(self, totals: Mapping[str, KeptTotal]) -> None:
+        """Take in what rounding left of the totals of other parts."""
+        for name, total in totals.items():
+            self.totals[name] = self.totals.get(name, KeptTotal()) + total
 
     def add_noise(self, name: str, numbers: Ints, more: _Noise) -> None:
         """Take in the ranges of some groups, by their numbers."""
@@ -113,16 +128,19 @@ class Found:
     sums: list[_Sums]
     samples: list[list[Sampled]]
     noise: list[dict[str, tuple[Ints, _Noise]]]
+    prepared: dict[str, Ints]
+    categories: CategoryCounts
 
 
 @dataclass(frozen=True, eq=False)
 class Sampled:
-    """Some records before and after, their weights, and whose they are."""
+    """Some records before and after, their weights, and whose they are; `original`: columns before preparing."""
 
     before: Mapping[str, Column]
     after: Mapping[str, Column]
     weights: Floats | None
     units: Hashes | None = None
+    original: Mapping[str, Column] = field(default_factory=dict)
 
     @property
     def records(self) -> int:
@@ -149,8 +167,10 @@ class Tally:
         # what blocks lose is measured where it is cheap, and where guards inside them may lose more than the whole
         self.measures_borders = all_there or bool(plan.references)
         self.missing_after: Counter[str] = Counter()
+        self.prepared: dict[str, Ints] = {}  # values that preparing changed, that are there, that landed
         self.seconds = 0.0  # CPU seconds of all parts
         self.exposed = 0  # records in groups of any division in which a confidential column has one value at most
+        self.categories = CategoryCounts()
         self._sums = [_Sums() for _ in plan.divisions]
         self._samples: list[list[Sampled]] = [[] for _ in plan.divisions]
         self._known: dict[int, Flags] = {}  # exposed groups of the divisions before the last
@@ -168,9 +188,15 @@ class Tally:
         if solved.loss.weighted is not None:
             sums.weighted = sums.weighted or Spread()
             sums.weighted.add(solved.loss.weighted)
+        if solved.loss.by_importance is not None:
+            sums.by_importance = sums.by_importance or Spread()
+            sums.by_importance.add(solved.loss.by_importance)
         sums.chosen = dict(solved.chosen)
         sums.merged += int(solved.chosen.get("merged", 0))
         sums.regrouped += "tried" in solved.chosen
+        sums.add_totals(solved.totals)
+        if solved.free is not None:
+            sums.free.add(solved.free.plain)
         if solved.proven is not None:
             sums.proven.append(solved.proven)
         noisy = _noisy(self.plan.recipe)
@@ -180,6 +206,16 @@ class Tally:
         if noisy:  # whether these columns are constant is known once all records have their noise
             sums.exposed.append(exposed)
             sums.group_sizes.append(sizes)
+
+    @property
+    def free_loss_percent(self) -> float | None:
+        """What groups would lose that need not follow earlier ones; None where they need not."""
+        return None if self.plan.together is None else self._sums[0].free.loss_percent
+
+    @property
+    def loss_percent(self) -> float:
+        """What the groups of the first division lose."""
+        return self._sums[0].loss.loss_percent
 
     def add_border(self, division: Division, apart: float, together: float, records: int) -> None:
         """Take in what two parts lose more than one would."""
@@ -191,6 +227,9 @@ class Tally:
         self.records += len(records)
         last = len(groupings) - 1
         self._count_missing(records, after)
+        for name in records.reading.preparing:
+            self.prepared[name] = self.prepared.get(name, np.zeros(3, np.int64)) + np.array(records.changed(name))
+        self.categories.add(self.plan.recipe, records, after)
         exposed = np.zeros(len(records), bool)
         for i, grouping in enumerate(groupings):
             self._add_noise(i, records, after, grouping)
@@ -245,7 +284,8 @@ class Tally:
         units = None if recipe.unit_column is None else records.units(recipe.unit_column)
         if self.share >= 1.0:
             before = {name: records.column(name) for name in names}
-            whole = Sampled(before, ChainMap(after, before), weights, units)  # type: ignore[arg-type]
+            original = {name: records.original(name) for name in _prepared_quasi(records, masked)}
+            whole = Sampled(before, ChainMap(after, before), weights, units, original)  # type: ignore[arg-type]
             self._samples[i].append(whole)
             return
         numbers = grouping.ids.astype(np.uint64)
@@ -254,14 +294,16 @@ class Tally:
         before = {name: records.column(name).at(rows) for name in names}
         changed = {name: column.at(rows) for name, column in after.items() if name in names}
         own = None if weights is None else weights[rows], None if units is None else units[rows]
-        self._samples[i].append(Sampled(before, {**before, **changed}, *own))
+        original = {name: records.original(name).at(rows) for name in _prepared_quasi(records, masked)}
+        self._samples[i].append(Sampled(before, {**before, **changed}, *own, original))
 
     def sample(self, i: int = -1) -> Sampled:
         """The records that measures of a division are taken from; those of the last one are for all of them."""
         parts = self._samples[i]
         if len(parts) == 1:
             (part,) = parts
-            return Sampled(part.before, {name: part.after[name] for name in part.before}, part.weights, part.units)
+            after = {name: part.after[name] for name in part.before}
+            return Sampled(part.before, after, part.weights, part.units, part.original)
         weights = [part.weights for part in parts if part.weights is not None]
         units = [part.units for part in parts if part.units is not None]
         return Sampled(
@@ -269,6 +311,7 @@ class Tally:
             _joined(part.after for part in parts),
             np.concatenate(weights) if weights else None,
             np.concatenate(units) if units else None,
+            _joined(part.original for part in parts),
         )
 
     def grouping_facts(self) -> tuple[GroupingFacts, ...]:
@@ -277,8 +320,9 @@ class Tally:
 
     def _facts_of(self, division: Division) -> GroupingFacts:
         recipe, sums = self.plan.recipe, self._sums[division.number]
-        component, loss = division.component, sums.loss
-        crossed = self._not_crossed(division, sums)
+        component, loss, important = division.component, sums.loss, sums.by_importance
+        proven_of = loss if important is None else important  # what the groups were formed by
+        crossed = self._not_crossed(division, sums) + (", columns weighed by importance," if important else "")
         return GroupingFacts(
             name=component.name,
             quasi=component.quasi,
@@ -292,8 +336,19 @@ class Tally:
             loss_percent=loss.loss_percent,
             loss_weighted_percent=None if sums.weighted is None else sums.weighted.loss_percent,
             constant_records=self._constant_records(sums),
-            bound=bound_facts(sums.proven, component.k, loss.sse, loss.sst, crossed) if sums.proven else None,
+            bound=bound_facts(sums.proven, component.k, proven_of.sse, proven_of.sst, crossed) if sums.proven else None,
+            loss_by_importance_percent=None if important is None else important.loss_percent,
         )
+
+    def total_facts(self) -> tuple[TotalFacts, ...]:
+        """What controlled rounding left between totals before and after, where the recipe asks for it."""
+        weighted = self.plan.recipe.weights is not None
+        found = {
+            name: TotalFacts(name, weighted, sums.parts, kept.left, kept.left_plain, kept.largest_left, kept.turned)
+            for sums in self._sums
+            for name, kept in sums.totals.items()
+        }
+        return tuple(found[name] for name in self.plan.recipe.quasi if name in found)
 
     def _not_crossed(self, division: Division, sums: _Sums) -> str:
         """What the groups that a bound is about must stay in."""
@@ -341,7 +396,15 @@ class Tally:
             sums.unmoved.update({name: _unmoved(noise) for name, noise in sums.noise.items()})
         sums.noise = {}
         return Found(
-            self.records, self.missing_after, self.seconds, self.exposed, self._sums, self._samples, self._elsewhere
+            self.records,
+            self.missing_after,
+            self.seconds,
+            self.exposed,
+            self._sums,
+            self._samples,
+            self._elsewhere,
+            self.prepared,
+            self.categories,
         )
 
     def merge(self, found: Found, first: Sequence[Mapping[int, int]]) -> None:
@@ -352,6 +415,9 @@ class Tally:
         """
         self.records += found.records
         self.missing_after.update(found.missing_after)
+        for name, counts in found.prepared.items():
+            self.prepared[name] = self.prepared.get(name, np.zeros(3, np.int64)) + counts
+        self.categories.merge(found.categories)
         self.seconds += found.seconds
         self.exposed += found.exposed
         for own, other in zip(self._sums, found.sums, strict=True):
@@ -368,6 +434,11 @@ class Tally:
     def groups(self) -> list[int]:
         """How many groups each division has so far."""
         return [sums.groups for sums in self._sums]
+
+
+def _prepared_quasi(records: Records, quasi: Sequence[str]) -> list[str]:
+    """The quasi-identifiers that were prepared: an intruder knows them as they were."""
+    return [name for name in quasi if name in records.reading.preparing]
 
 
 def _noisy(recipe: Recipe) -> list[str]:

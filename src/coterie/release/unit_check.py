@@ -33,7 +33,7 @@ class UnitCheck:
         self._recipe = recipe
         self._count: UnitCount | None = None
         name = recipe.unit_column
-        if name is not None and recipe.columns[name].role == "identifier":
+        if name is not None and name not in recipe.released:
             unit = UnitClaim(name, tuple(details.get("missing") or ()))
             told = {q: q for q in recipe.quasi}
             scenarios = tuple(s for s in scenarios_of(recipe, told) if only is None or s.name in only)

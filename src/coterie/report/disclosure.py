@@ -11,7 +11,9 @@ be able to tell which of 0 to k - 1 a count of original records is. So what is s
 3. A column of categories, or of few different values, has two things, by rule 1: the share of changed records, and the
    distribution. Of so few values, loss, means and variances are equations that can be solved for the counts; and where
    the file itself gives exact means, it is the distribution that would solve them, and is not shown.
-4. Other columns keep their figures. No figure is finer than the share that k records have in the file.
+4. Of a column that was prepared, the share of changed values is told by rule 1, if k or more of those beside them were
+   as they are already: at a bound, on a base, of a category that others became.
+5. Other columns keep their figures. No figure is finer than the share that k records have in the file.
 
 A number of several columns is shown if all of them are told in full. Pictures are drawn from the same numbers.
 """
@@ -23,6 +25,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from ..facts.measures import ColumnLoss, Measures, NumberUtility
+from ..facts.prepared_facts import PreparedFacts
 from ..facts.release_facts import ColumnFacts, ReleaseFacts
 
 OPEN, FULL, COUNTS, SHARE, NOTHING = "open", "full", "counts", "share", "nothing"  # how much is told of a column
@@ -124,6 +127,21 @@ class Disclosure:
             return None
         return round((first + (self.k - 1) / 2) / present, 3)
 
+    def prepared(self, of: PreparedFacts) -> float | None:
+        """The share of values that preparing changed, from their class; None if it would tell a small count.
+
+        Where the file shows the prepared values, it tells how many are at a bound, say. Of these, those that were there
+        already must be k at least, whichever count of the class is the true one.
+        """
+        if of.replaces_all:
+            return 1.0
+        if of.changed < self.k or not of.values:
+            return None
+        first = of.changed // self.k * self.k
+        if first + self.k - 1 > (of.values if of.masked else of.landed) - self.k:
+            return None
+        return round((first + (self.k - 1) / 2) / of.values, 3)
+
     def most_cells(self) -> int:
         """How many cells a distribution may have.
 
@@ -169,7 +187,7 @@ class Disclosure:
 
 def _told(column: ColumnFacts, measures: Measures, k: int) -> str:
     loss = measures.loss.columns.get(column.name)
-    if column.released == "as it was":
+    if column.released in ("as it was", "as prepared"):  # nobody masked it
         return OPEN
     if column.released == "dropped" or loss is None or loss.changed is None or loss.changed < k:
         return NOTHING

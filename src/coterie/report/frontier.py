@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from ..facts.comparison import Candidate
+from .candidates import in_words
 from .svg import AFTER, FAINT, RULE, WARM, circle, line, linked, marker, picture, polyline, ticks, words
 
 _COLOURS = (AFTER, WARM, "var(--third,#3d7d4c)", "var(--fourth,#7a4fa3)", "var(--fifth,#8a6d1a)", FAINT)
@@ -55,7 +56,7 @@ def risk_utility(
     ks = sorted({c.k for c, *_ in placed})
     dots = []
     for c, loss, risk, link, ringed in placed:
-        name = f"{c.method}, k = {c.k}: information loss {loss:.4g} %, linked {risk:.4g} %" + ", chosen" * ringed
+        name = f"{in_words(c)}, k = {c.k}: information loss {loss:.4g} %, linked {risk:.4g} %" + ", chosen" * ringed
         x, y = LEFT + (RIGHT - LEFT) * loss / far, BASE - (BASE - TOP) * risk / high
         dots.append(_Dot(c, x, y, name, link, ringed))
     frontier = sorted((dot.x, dot.y) for dot in dots if dot.candidate.on_frontier)
@@ -115,7 +116,7 @@ def _labels(dots: Sequence[_Dot]) -> list[str]:
         taken.append((x - room, y - room, x + room, y + room))
     out = []
     for c, x, y, _, _, chosen in sorted(dots, key=lambda dot: (not dot[0].best, not dot[0].on_frontier)):
-        name = c.method[:24]
+        name = in_words(c)[:24]
         width = 7.0 * len(name)
         for across, down, anchor in _PLACES[3:] if c.best else _PLACES:
             dx, dy = (across * 1.5, down * 1.3) if chosen else (across, down)  # beyond the ring

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 
+from ..constraints import least_k
 from ..facts.measures import NumberUtility
+from ..facts.prepared_facts import PreparedFacts
 from ..facts.public_facts import PublicBound, PublicColumn, PublicFacts, PublicGrouping, PublicNumber
 from ..facts.release_facts import ColumnFacts, GroupingFacts, ReleaseFacts
 from .words import counted, fixed, percent, series, share
@@ -21,8 +23,10 @@ RELEASED = {
     "mean date": "the mean date of its group",
     "medoid": "the value of the record at the middle of its group",
     "as it was": "unchanged",
+    "as prepared": "as it was prepared, not masked",
     "merged strata": "unchanged, but where strata of too few records were joined and given one value",
     "dropped": "left out of the file",
+    "pseudonym": "a random pseudonym, the same for all records of a unit",
     "with noise in constant groups": "unchanged, but with random noise where a whole group had the same value",
 }
 ROLES = {"quasi": "quasi-identifier"}
@@ -36,7 +40,7 @@ def few(facts: Facts) -> int | None:
 
 def masked(facts: Facts) -> list[Column]:
     """The columns whose values are those of groups."""
-    kept = (None, "as it was", "merged strata", "dropped", "with noise in constant groups")
+    kept = (None, "as it was", "as prepared", "merged strata", "dropped", "with noise in constant groups", "pseudonym")
     return [column for column in facts.columns if column.released not in kept]
 
 
@@ -62,14 +66,22 @@ def done(facts: Facts) -> list[str]:
     """What was done to the table, as sentences."""
     output, below, columns = facts.output, few(facts), masked(facts)
     dropped = sum(column.released == "dropped" for column in facts.columns)
-    kept = len(facts.columns) - dropped - len(columns)
+    replaced = sum(column.released == "pseudonym" for column in facts.columns)
+    kept = len(facts.columns) - dropped - replaced - len(columns)
     alike = "Records that are alike were put into groups, and every record was given its group's common value in each "
     done_so = f"{counted(len(columns), 'column')} {'was' if len(columns) == 1 else 'were'} microaggregated"
     out = [f"{alike}masked column. {done_so}, {counted(kept, 'column')} kept, {counted(dropped, 'column')} dropped."]
+    out += [*_prepared(facts), *_importance(facts), *_thresholds(facts)]
+    if replaced:
+        out.append("The identifier of units was replaced by a random pseudonym.")
+    if facts.output.number is not None:
+        out.append(f"Records were numbered anew, in a random order, in the column {facts.output.number}.")
     if within := facts.settings.within:
         merged = any(column.released == "merged strata" for column in facts.columns)
         but = ", but where too few records had the same" if merged else ""
         out.append(f"No group mixes different values of {series(within)}{but}.")
+    if facts.settings.totals:
+        out.append(_totals(facts))
     if output.suppressed != 0:
         out.append(f"Suppressed, as too few records were like them: {counted(output.suppressed, 'record', below)}.")
     if output.blanked is None:
@@ -85,6 +97,55 @@ def done(facts: Facts) -> list[str]:
         out.append("The rows are in the order of the original file.")
     if output.measured is not None:
         out.append(f"Measures of loss and utility were taken on {output.measured:,} of the records, in whole groups.")
+    return out
+
+
+def _prepared(facts: Facts) -> list[str]:
+    """What was done to columns before all else, and to how many values."""
+    out = []
+    for one in facts.prepared:
+        told = "not shown" if one.changed_share is None else share(one.changed_share, 1)
+        if isinstance(one, PreparedFacts):
+            told = f"{told}, {counted(one.changed)} of {counted(one.values, 'value')}"
+        out.append(f"Prepared before all else: {one.name} ({'; then '.join(one.done)}). Values changed: {told}.")
+    if any(column.name in {one.name for one in facts.prepared} for column in masked(facts)):
+        out.append("What masking lost is measured against the prepared values.")
+    return out
+
+
+def _totals(facts: Facts) -> str:
+    """Which totals are kept; of the difference, nothing: it is a sum of original records."""
+    of = series(facts.settings.totals, 5)
+    what = "totals by sampling weights" if facts.settings.weights is not None else "totals"
+    where = " within each stratum" if facts.settings.within else ""
+    return (
+        f"In {of}, group means were rounded up or down so that {what} are kept{where}, as nearly as the sizes of "
+        "groups allow (controlled rounding)."
+    )
+
+
+def _importance(facts: Facts) -> list[str]:
+    """Which columns weighed how much when groups were formed."""
+    rules = facts.settings.rules
+    weights = {name: rule["importance"] for name, rule in rules.items() if rule.get("importance", 1) != 1}
+    if not weights:
+        return []
+    some = series([f"{name} ({weight:g})" for name, weight in weights.items()], 8)
+    return [f"When groups were formed, squared distances were weighed by importance: {some}; other columns weigh 1."]
+
+
+def thresholds(facts: Facts) -> list[tuple[str, float, int]]:
+    """The largest risks that were asked for instead of k, by scenario, and the k that keeps each."""
+    risks = facts.settings.risks
+    return [(name, risk, least_k(risk)) for name, risk in risks.items()]
+
+
+def _thresholds(facts: Facts) -> list[str]:
+    out = []
+    for name, risk, k in thresholds(facts):
+        where = "" if name == "all" else f" in scenario {name}"
+        asked = f"The largest re-identification risk was to be at most {risk}{where}"
+        out.append(f"{asked}: k = {k:,} is the least that keeps it.")
     return out
 
 
@@ -235,12 +296,17 @@ def bound(grouping: Grouping) -> str:
     b, k = grouping.bound, grouping.k
     if b is None:
         return ""
+    important = grouping.loss_by_importance_percent
+    weighed = "" if important is None else " with columns weighed by their importance"
     if b.kind == "optimal" or b.gap_percent == 0:
-        return f"No way to form groups of at least {k} loses less: it is proven to be the best."
+        return f"No way to form groups of at least {k} loses less{weighed}: it is proven to be the best."
     more = ""
     if b.gap_percent is not None and math.isfinite(b.gap_percent):
         more = f", at most {b.gap_percent:{'.2g' if b.gap_percent < 100 else ',.0f'}} % more than the least possible"
     if isinstance(b, PublicBound):
-        return f"Proven: these lose{more.removeprefix(',')}." if more else ""
+        return f"Proven: these lose{more.removeprefix(',')}{weighed}." if more else ""
     proven = f"Proven: no groups of at least {k} lose less than {percent(b.loss_percent, 2)}"
-    return f"{proven}; these lose {percent(grouping.loss_percent, 2)}{more} (squared distances to the groups' means)."
+    lost = percent(grouping.loss_percent if important is None else important, 2)
+    return (
+        f"{proven}; these lose {lost}{more} (squared distances to the groups' means{',' if weighed else ''}{weighed})."
+    )

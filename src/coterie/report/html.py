@@ -6,6 +6,7 @@ import base64
 import hashlib
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import cache
 from math import inf
 from typing import TYPE_CHECKING, Any
@@ -14,7 +15,17 @@ from ..errors import printable
 from ..facts.comparison import Candidate
 from ..facts.release_facts import ReleaseFacts
 from . import charts
-from .candidates import shown_percents, why_best
+from .analysis_view import analyses_view
+from .candidates import (
+    COMPARABLE,
+    column_losses,
+    shown_percents,
+    threshold_words,
+    weighed_columns,
+    why_best,
+    with_overlap,
+)
+from .difference_text import notes
 from .internal_view import custody, risk
 from .public import public
 from .public_view import public_view
@@ -35,12 +46,15 @@ def render_public(facts: ReleaseFacts) -> str:
 
 def render_internal(facts: ReleaseFacts) -> str:
     """The report for the custodian: all of the public one, risk before and after, seed, recipe and notes."""
-    return _page("internal.html.j2", {"view": release(facts), "risk": risk(facts), "custody": custody(facts)})
+    facts = replace(facts, notes=(*facts.notes, *notes(facts.previous)))
+    views = {"view": release(facts), "risk": risk(facts), "custody": custody(facts)}
+    return _page("internal.html.j2", views | {"analyses": analyses_view(facts.analyses or ())})
 
 
-def render_compare(candidates: Sequence[Candidate]) -> str:
-    """The risk-utility map of several candidates, with a table."""
+def render_compare(candidates: Sequence[Candidate], threshold: float | None = None) -> str:
+    """The risk-utility map of several candidates, with a table; `threshold` is the risk that was asked for, if any."""
     order = sorted(candidates, key=lambda c: (c.k, inf if c.loss_percent is None else c.loss_percent, c.method))
+    weighed = weighed_columns(order)
     shown = shown_percents(order)
     table = [{
         "method": c.method,
@@ -49,12 +63,19 @@ def render_compare(candidates: Sequence[Candidate]) -> str:
         "risk": linked or NONE,
         "largest": largest or NONE,
         "seconds": fixed(c.seconds, 2),
+        "overlap": fixed(c.least_overlap_share, 2),
         "best": c.best,
         "frontier": c.on_frontier,
         "reason": c.not_possible,
+        "weights": [f"{c.importance[name]:g}" if name in c.importance else NONE for name in weighed],
+        "losses": [loss.removesuffix(" %") or NONE for loss in column_losses(c, weighed)],
+        "chosen": c.chosen,
+        "above": c.within_risk is False,
     } for c, (loss, linked, largest) in zip(order, shown, strict=True)]  # fmt: skip
     best, frontier, failed = (sum(bool(row[name]) for row in table) for name in ("best", "frontier", "reason"))
     view = {"table": table, "best": best, "frontier": frontier, "failed": failed, "why": why_best(order)}
+    view |= {"weighed": weighed, "threshold": threshold_words(order, threshold), "comparable": COMPARABLE}
+    view["overlaps"] = with_overlap(order)
     return _page("compare.html.j2", view | {"picture": charts.risk_utility(order)})
 
 

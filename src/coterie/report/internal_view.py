@@ -19,6 +19,7 @@ from ..facts.measures import (
 )
 from ..facts.release_facts import ReleaseFacts
 from . import charts
+from .population_view import population_view
 from .words import NONE, RISKS, Measure, counted, fixed, plain, series, share
 
 View = dict[str, Any]
@@ -75,7 +76,7 @@ def _about(value: float | None) -> str:
 
 
 def _kept(given: KeptRisk) -> View:
-    """The columns released unchanged, those with the most unique values first."""
+    """The columns that are not masked, those with the most unique values first."""
     columns = sorted(given.columns, key=lambda column: -column.once_share)
     return {
         "unique": counted(given.unique),
@@ -83,7 +84,7 @@ def _kept(given: KeptRisk) -> View:
         "unique_with_masked": counted(given.unique_with_masked),
         "share_with_masked": share(given.unique_with_masked / given.records if given.records else None),
         "records": counted(given.records, "record"),
-        "number": counted(len(columns), "column"),
+        "number": counted(len(columns), "unmasked column"),
         "table": [
             {
                 "name": column.name,
@@ -132,6 +133,7 @@ def _scenario(scenario: ScenarioRisk) -> View:
         "table": [{"name": name, "before": show(getattr(before, key)), "after": show(getattr(after, key)),
                    "words": words} for key, name, show, words in counts],
         "picture": charts.class_sizes(before.sizes, after.sizes) if before.sizes or after.sizes else "",
+        "population": population_view(scenario.population_before, scenario.population_after),
     }  # fmt: skip
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ..algorithms.registry import METHODS, Method
@@ -25,6 +25,7 @@ from ..facts.measures import (
     NumberUtility,
     UtilityMeasures,
 )
+from ..facts.prepared_facts import PublicPrepared
 from ..facts.public_facts import (
     PublicBound,
     PublicCategories,
@@ -48,6 +49,7 @@ from ..facts.release_facts import BoundFacts, ColumnFacts, GroupingFacts, Releas
 from ..facts.settings import Settings
 from ..verification.verdict import Check, VerdictFacts
 from .disclosure import COUNTS, FULL, NOTHING, Cells, Disclosure
+from .public_names import with_released_names
 
 OTHERS = "others"
 ROLES = ("identifier", "quasi", "confidential", "other")
@@ -55,7 +57,8 @@ KINDS = ("numeric", "integer", "ordinal", "nominal", "datetime", "boolean")
 CODES = ("ordinal", "nominal", "boolean")
 MASKED = ("mean", "rounded mean", "median category", "mode", "mean date", "medoid")
 # Of columns that are mostly as they were, a difference of before and after would show the few records that changed.
-RELEASED = (*MASKED, "as it was", "merged strata", "dropped", "with noise in constant groups")
+_KEPT = ("as it was", "as prepared", "merged strata", "dropped", "with noise in constant groups", "pseudonym")
+RELEASED = (*MASKED, *_KEPT)
 BOUNDS = ("neighbours", "column generation", "column generation with subset-row cuts", "optimal")
 Changed = NumberUtility | CategoryUtility
 _CHECKS = re.compile(r"[A-Za-z0-9 -]{1,40}")
@@ -66,16 +69,22 @@ class _Known:
     """What the table has, and what may be told of it."""
 
     names: frozenset[str]  # the table's columns
+    written: frozenset[str]  # the columns of the release, by their names there, and those that were dropped
     masked: frozenset[str]  # those whose values are those of groups
     rule: Disclosure
+    scenarios: frozenset[str]  # the names of those that may be told
 
 
 def public(facts: ReleaseFacts) -> PublicFacts:
     """The facts that the public report shows."""
     names = frozenset(column.name for column in facts.columns)
     masked = frozenset(column.name for column in facts.columns if column.released in MASKED)
-    known = _Known(names, masked, Disclosure.of(facts, masked))
-    return PublicFacts(
+    scenarios = (_matching(r".{1,80}", scenario.name) for scenario in facts.measures.risk.scenarios)
+    named = frozenset(name for name in scenarios if name is not None)
+    called = {column.name: column.renamed or column.name for column in facts.columns}
+    number = frozenset() if facts.output.number is None else frozenset({facts.output.number})
+    known = _Known(names, frozenset(called.values()) | number, masked, Disclosure.of(facts, masked), named)
+    told = PublicFacts(
         coterie=_matching(r"[0-9][0-9a-z.+]{0,20}", facts.coterie),
         created=_matching(r"\d{4}-\d{2}-\d{2}", facts.created),
         suppressed_below=known.rule.k,
@@ -87,7 +96,13 @@ def public(facts: ReleaseFacts) -> PublicFacts:
         groupings=tuple(_grouping(grouping, known) for grouping in facts.groupings),
         measures=PublicMeasures(_loss(facts, known), _utility(facts.measures.utility, facts.measures.loss, known)),
         verdict=None if facts.verdict is None else _verdict(facts.verdict, known),
+        prepared=tuple(
+            PublicPrepared(one.name, one.done, known.rule.prepared(one))
+            for one in facts.prepared
+            if one.name in known.names
+        ),
     )
+    return with_released_names(told, called)
 
 
 def _matching(pattern: str, value: str | None) -> str | None:
@@ -127,6 +142,8 @@ def _settings(settings: Settings, known: _Known) -> Settings:
         unit=_one_of(known.names, settings.unit),
         guard=_one_of(("merge", "k-first", "t-first"), settings.guard) or "merge",
         rules=rules,
+        totals=_names(settings.totals, known),
+        risks={n: float(risk) for n, risk in settings.risks.items() if n in known.scenarios and 0 < risk <= 0.5},
     )
 
 
@@ -134,7 +151,8 @@ def _output(facts: ReleaseFacts, known: _Known) -> PublicOutput:
     output = facts.output
     name = None if output.name == facts.input.name else _matching(r"[^/\\]{1,80}", output.name)
     left_out, blanked = known.rule.left_out(output.suppressed), known.rule.blanked(facts)
-    return PublicOutput(name, output.records, output.columns, left_out, blanked, output.shuffled, output.measured)
+    told = PublicOutput(name, output.records, output.columns, left_out, blanked, output.shuffled, output.measured)
+    return replace(told, number=output.number)
 
 
 def _column(column: ColumnFacts, known: _Known) -> PublicColumn:
@@ -158,6 +176,7 @@ def _grouping(grouping: GroupingFacts, known: _Known) -> PublicGrouping:
         loss_percent=_loss_percent(grouping.loss_percent, grouping.quasi, known),
         loss_weighted_percent=_loss_percent(grouping.loss_weighted_percent, grouping.quasi, known),
         bound=None if grouping.bound is None else _bound(grouping.bound, grouping.quasi, known),
+        loss_by_importance_percent=_loss_percent(grouping.loss_by_importance_percent, grouping.quasi, known),
     )
 
 
@@ -206,7 +225,7 @@ def _check(check: Check, known: _Known) -> PublicCheck:
     return PublicCheck(
         what=check.what,
         scenario=_matching(r".{1,80}", check.scenario),
-        columns=_names(check.columns, known),
+        columns=tuple(name for name in check.columns if name in known.written),  # verify knows the release alone
         wanted=_digits(check.wanted),
         found=_digits(check.found),
         classes=check.classes,
@@ -233,6 +252,7 @@ def _loss(facts: ReleaseFacts, known: _Known) -> PublicLoss:
         loss_weighted_percent=_loss_percent(loss.loss_weighted_percent, quasi, known),
         il1s_mean=rule.figure(loss.il1s_mean, 0.001) if rule.all_told(numbers) else None,
         columns=columns,
+        loss_by_importance_percent=_loss_percent(loss.loss_by_importance_percent, quasi, known),
     )
 
 

@@ -16,7 +16,7 @@ def public_view(facts: PublicFacts) -> View:
     rows = [
         _row(column.name, facts.measures.loss.columns[column.name], facts.measures.utility.columns[column.name], facts)
         for column in facts.columns
-        if column.name in facts.measures.loss.columns
+        if column.name in facts.measures.loss.columns and column.released != "dropped"
     ]
     view["loss"] |= {
         "table": rows,
@@ -27,7 +27,13 @@ def public_view(facts: PublicFacts) -> View:
         "totals": [{**total, "value": _short(total["value"])} for total in view["loss"]["totals"]],
     }
     view["groupings"] = [
-        {**one, "loss": _short(one["loss"]), "weighted": _short(one["weighted"])} for one in view["groupings"]
+        {
+            **one,
+            "loss": _short(one["loss"]),
+            "weighted": _short(one["weighted"]),
+            "by_importance": _short(one["by_importance"]),
+        }
+        for one in view["groupings"]
     ]
     view["tiles"] = [_loss_tile(facts) if tile["name"] == "Information loss" else tile for tile in view["tiles"]]
     view["steps"] = steps

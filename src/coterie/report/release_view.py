@@ -8,7 +8,7 @@ from typing import Any
 from ..algorithms.registry import METHODS
 from ..facts.measures import CategoryUtility, ColumnLoss, Correlations, Matrix, NumberUtility, UtilityMeasures
 from ..facts.public_facts import PublicCategory, PublicCheck, PublicColumnLoss, PublicNumber, PublicUtility
-from ..facts.release_facts import GroupingFacts
+from ..facts.release_facts import ColumnFacts, GroupingFacts
 from ..verification.verdict import Check
 from . import charts, guidance
 from .bins import rounded
@@ -94,7 +94,7 @@ def _tile(name: str, value: str, words: str) -> View:
 
 
 def _grouping(grouping: Grouping) -> View:
-    params, weighted = grouping.params, grouping.loss_weighted_percent
+    params, weighted, important = grouping.params, grouping.loss_weighted_percent, grouping.loss_by_importance_percent
     method, chosen = METHODS.get(grouping.method or ""), METHODS.get(params.get("method", ""))
     own = [f"{name} = {_shown(value)}" for name, value in params.items() if name not in ("method", "tried")]
     return {
@@ -109,6 +109,7 @@ def _grouping(grouping: Grouping) -> View:
         "groups": counted(grouping.groups, "group"),
         "loss": "" if grouping.loss_percent is None else percent(grouping.loss_percent, 2),
         "weighted": "" if weighted is None else percent(weighted, 2),
+        "by_importance": "" if important is None else percent(important, 2),
         "bound": guidance.bound(grouping),
         "sums": _sums(grouping) if isinstance(grouping, GroupingFacts) and grouping.sse else "",
         "picture": charts.group_sizes({str(size): n for size, n in sorted(grouping.sizes.items())}),
@@ -133,16 +134,23 @@ def _columns(facts: Facts) -> list[View]:
         below = guidance.few(facts)
         hidden = column.missing_before is None and below is not None and not gone
         out.append({
-            "name": column.name,
+            "name": _called(column),
             "kind": column.kind or NONE,
             "role": guidance.ROLES.get(column.role or "", column.role) or NONE,
             "released": _released(column, facts.settings.rules.get(column.name, {}).get("decimals")),
             "gone": gone,
             "missing_before": _hidden_gaps(column, below) if hidden else counted(column.missing_before),
             "missing_after": counted(column.missing_after),
-            "loss": percent(loss[column.name].loss_percent if column.name in loss else None, 1),
+            "loss": percent(loss[column.name].loss_percent if column.name in loss and not gone else None, 1),
         })  # fmt: skip
     return out
+
+
+def _called(column: Column) -> str:
+    """The name of a column, and the one that it has in the release; the public report knows the latter alone."""
+    if isinstance(column, ColumnFacts) and column.renamed is not None:
+        return f"{column.name} → {column.renamed}"
+    return column.name
 
 
 def _hidden_gaps(column: Column, below: int | None) -> str:
@@ -162,11 +170,8 @@ def _loss(facts: Facts) -> View:
     order = _in_order(facts, loss.columns)
     table = [_column_loss(name, loss.columns[name], utility[name]) for name in order]
     shares = ("loss", loss.loss_percent), ("loss_euclidean", loss.loss_euclidean_percent)
-    totals = [
-        _total(key, percent(value, 2))
-        for key, value in (*shares, ("loss_weighted", loss.loss_weighted_percent))
-        if value is not None
-    ]
+    weighed = ("loss_weighted", loss.loss_weighted_percent), ("loss_by_importance", loss.loss_by_importance_percent)
+    totals = [_total(key, percent(value, 2)) for key, value in (*shares, *weighed) if value is not None]
     if loss.il1s_mean is not None:
         totals.append(_total("il1s", fixed(loss.il1s_mean, 3)))
     bars = [(name, loss.columns[name].loss_percent) for name in order]
@@ -197,9 +202,9 @@ def _total(key: str, value: str) -> View:
 
 
 def _in_order(facts: Facts, some: Iterable[str]) -> list[str]:
-    """Column names in the order of the table, each once."""
+    """Column names in the order of the table, each once: that of a dropped column may be another one's now."""
     wanted = dict.fromkeys(some)
-    return [column.name for column in facts.columns if column.name in wanted]
+    return [column.name for column in facts.columns if column.name in wanted and column.released != "dropped"]
 
 
 def _distributions(facts: Facts) -> list[View]:
@@ -274,7 +279,8 @@ def _checks(facts: Facts) -> list[View]:
 
 def _check(check: Check | PublicCheck, below: int | None) -> View:
     bad, promised = check.offending_classes, check.wanted is not None  # the rest is counted, and no failure
-    words = f"{counted(check.classes, 'equivalence class')} checked"
+    of_values = check.what in ("prepared values", "record numbers")
+    words = f"{counted(check.classes, 'value' if of_values else 'equivalence class')} checked"
     words += f", none of them {'short of it' if promised else 'so'}." if bad == 0 else "."
     if bad != 0:
         which = "Short of it" if promised else "Attribute disclosure, in such classes"
@@ -303,6 +309,7 @@ def _used(facts: Facts) -> list[View]:
         "loss": loss.loss_percent is not None,
         "loss_euclidean": loss.loss_euclidean_percent is not None,
         "loss_weighted": loss.loss_weighted_percent is not None,
+        "loss_by_importance": loss.loss_by_importance_percent is not None,
         "il1s": bool(loss.columns),
         **dict.fromkeys(("mean_change", "variance_ratio", "quantiles"), numbers),
         **dict.fromkeys(("mismatch", "total_variation"), categories),

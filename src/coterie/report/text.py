@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
 
 from ..errors import printable
-from ..facts.measures import ColumnLoss, KeptRisk, RiskMeasures
+from ..facts.difference_facts import PreviousFacts
+from ..facts.measures import ColumnLoss, KeptRisk, LossMeasures, RiskMeasures
+from ..facts.population_facts import PopulationRisk
+from ..facts.prepared_facts import PreparedFacts
 from ..facts.release_facts import GroupingFacts, OutputFacts, ReleaseFacts
 from . import guidance
+from .analysis_view import analyses_line
+from .population_text import about
 from .words import counted, percent, plain, share
 
 if TYPE_CHECKING:
@@ -23,12 +28,17 @@ def terminal(facts: ReleaseFacts) -> list[Line]:
     lines = [
         ("released", _released(output), _left_out(output)),
         *_classes(facts),
+        *[_prepared(one) for one in facts.prepared],
         *[_grouping(grouping) for grouping in facts.groupings],
         *_changed(loss.columns),
         ("information loss", percent(loss.loss_percent, 2), "0 %: values unchanged; 100 %: one common value for all"),
+        *_by_importance(loss),
         *_worst(loss.columns),
+        *[_threshold(*one) for one in guidance.thresholds(facts)],
         *_risk(facts.measures.risk),
         *_kept(facts.measures.risk.kept),
+        *analyses_line(facts.analyses),
+        *_previous(facts.previous),
         _check(facts),
     ]
     lines += [("note", "", note) for note in facts.notes]
@@ -51,6 +61,10 @@ def _classes(facts: ReleaseFacts) -> list[Line]:
     return lines
 
 
+def _prepared(one: PreparedFacts) -> Line:
+    return "prepared", f"{one.name}: {share(one.changed_share)} of the values changed", "; then ".join(one.done)
+
+
 def _changed(columns: Mapping[str, ColumnLoss]) -> list[Line]:
     """The columns of categories that changed most."""
     found = [(of.mismatch_share, name) for name, of in columns.items() if of.mismatch_share is not None]
@@ -66,8 +80,24 @@ def _kept(kept: KeptRisk | None) -> list[Line]:
     if kept is None:
         return []
     unique = f"{counted(kept.unique)} of {counted(kept.records, 'record')} unique"
-    where = f"on the {counted(len(kept.columns), 'column')} released unchanged"
-    return [("unchanged", unique, f"{where}; with the masked columns: {counted(kept.unique_with_masked)} unique")]
+    where = f"on the {counted(len(kept.columns), 'unmasked column')}"
+    return [("unmasked", unique, f"{where}; with the masked columns: {counted(kept.unique_with_masked)} unique")]
+
+
+def _previous(previous: PreviousFacts | None) -> list[Line]:
+    """What is left of k beside earlier releases, and what it cost to keep it."""
+    if previous is None:
+        return []
+    found = previous.difference
+    words = (
+        f"smallest set over {counted(len(found.releases))} releases; in an earlier one, too: {counted(found.returning)}"
+    )
+    lines = [("earlier releases", counted(found.smallest_set, "person"), words)]
+    if previous.free_loss_percent is not None:
+        free = f"variation within groups; within free groups: {percent(previous.free_loss_percent, 2)}"
+        left = f"; left out: {counted(previous.left_out, 'person')}" if previous.left_out else ""
+        lines.append(("stable groups", percent(previous.loss_percent, 2), free + left))
+    return lines
 
 
 def as_text(facts: ReleaseFacts) -> str:
@@ -128,6 +158,18 @@ def _grouping(grouping: GroupingFacts) -> Line:
     )
 
 
+def _by_importance(loss: LossMeasures) -> list[Line]:
+    if loss.loss_by_importance_percent is None:
+        return []
+    words = "information loss with columns weighed by their importance; above, all weigh the same"
+    return [("by importance", percent(loss.loss_by_importance_percent, 2), words)]
+
+
+def _threshold(name: str, risk: float, k: int) -> Line:
+    called = "threshold" if name == "all" else f"threshold ({name})"
+    return called, f"{risk}", f"largest re-identification risk asked for; k = {k:,} is the least that keeps it"
+
+
 def _worst(columns: Mapping[str, ColumnLoss]) -> list[Line]:
     found = [(of.loss_percent, name) for name, of in columns.items() if of.loss_percent is not None]
     if len(found) < 2:
@@ -135,6 +177,22 @@ def _worst(columns: Mapping[str, ColumnLoss]) -> list[Line]:
     (most, worst), (least, best) = max(found), min(found)
     words = f"information loss: least in {best}, most in {worst}"
     return [("by column", f"{percent(least)} to {percent(most)}", words)]
+
+
+def _population(before: PopulationRisk | None, after: PopulationRisk) -> list[Line]:
+    """The risk in the population that the table is a sample of."""
+
+    def change(show: Callable[[Any], str], of: Callable[[PopulationRisk], Any]) -> str:
+        return show(of(after)) if before is None else f"{show(of(before))} → {show(of(after))}"
+
+    journalist = change(share, lambda risk: risk.journalist.largest_risk)
+    expected = change(about, lambda risk: risk.individual.expected_reidentifications)
+    unique = change(about, lambda risk: risk.uniques.records)
+    size = about(after.population_size)
+    return [
+        ("population", journalist, f"largest journalist risk among {size} records; expected re-identifications "
+         f"{expected} (individual risk), population uniques {unique} (estimates)"),
+    ]  # fmt: skip
 
 
 def _risk(risk: RiskMeasures) -> list[Line]:
@@ -145,6 +203,8 @@ def _risk(risk: RiskMeasures) -> list[Line]:
         change = f"{share(before.largest_risk)} → {share(after.largest_risk)}"
         unique = f"{counted(before.unique)} → {counted(after.unique)} unique {after.noun}"
         lines.append((called, change, f"largest re-identification risk, before → after; {unique}"))
+        if scenario.population_after is not None:
+            lines += _population(scenario.population_before, scenario.population_after)
     if risk.linkage.share is not None:
         words = "of the records are re-identified by linking them to the nearest original; by guessing "
         lines.append(("record linkage", share(risk.linkage.share), words + share(risk.linkage.baseline_share)))

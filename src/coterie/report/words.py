@@ -48,6 +48,13 @@ MEASURES = {
         "the loss of the file itself: it is about the population that the weights stand for.",
         "as the information loss",
     ),
+    "loss_by_importance": Measure(
+        "Information loss, by importance",
+        "The information loss with the distances in every column multiplied by the importance that it was given.",
+        "Lower is better.",
+        "how it compares with other importances: the information loss without these weights can be compared.",
+        "as the information loss",
+    ),
     "il1s": Measure(
         "Mean absolute change (IL1s)",
         "By how much a value changed on average, in units of √2 times the column's standard deviation: the mean of "
@@ -155,7 +162,7 @@ RISKS = {
         "Pagliuca & Seri 1999; as in sdcMicro, doi:10.18637/jss.v067.i04",
     ),
     "kept": Measure(
-        "Columns released unchanged",
+        "Columns that are not masked",
         "Records that are unique on the columns that were not masked, alone and together with the released masked "
         "ones. k does not protect against those who know such columns.",
         "Fewer is better.",

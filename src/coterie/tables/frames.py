@@ -64,8 +64,13 @@ class Table(Protocol):
     def arrow(self, name: str) -> Any:
         """A column as a pyarrow Array."""
 
-    def build(self, names: Sequence[str], masked: Mapping[str, Any], rows: Ints) -> Any:
-        """A table of these columns and rows, some of them replaced by Arrow arrays (of the same rows)."""
+    def build(
+        self, names: Sequence[str], masked: Mapping[str, Any], rows: Ints, new: Mapping[str, Any] | None = None
+    ) -> Any:
+        """A table of these columns and rows, some of them replaced by Arrow arrays (of the same rows).
+
+        Masked columns get the types they had; new ones keep that of their array.
+        """
 
 
 def open_table(table: Any) -> Table:
@@ -100,6 +105,14 @@ def as_arrow(table: Any) -> Any:
     raise CoterieError("The table must be one that pyarrow can hold, to be written.", type_of(table))
 
 
+def with_names(table: Any, names: Sequence[str]) -> Any:
+    """The same table under other names of columns."""
+    frame = as_frame(table)
+    if frame.implementation.is_pyarrow():
+        return nw.to_native(frame).rename_columns(list(names))
+    return nw.to_native(frame.rename(dict(zip(frame.columns, names, strict=True))))
+
+
 class ArrowTable:
     """A pyarrow Table."""
 
@@ -113,10 +126,13 @@ class ArrowTable:
         """A column as one Array."""
         return as_array(self._table.column(name))
 
-    def build(self, names: Sequence[str], masked: Mapping[str, Any], rows: Ints) -> Any:
+    def build(
+        self, names: Sequence[str], masked: Mapping[str, Any], rows: Ints, new: Mapping[str, Any] | None = None
+    ) -> Any:
         """A new Table, without what its maker noted beside the data."""
         import pyarrow as pa
 
+        masked = {**masked, **(new or {})}
         take = pa.Array.from_buffers(pa.int64(), len(rows), [None, pa.py_buffer(np.ascontiguousarray(rows))])
         arrays = [masked[n] if n in masked else used_levels(taken(n, self.arrow(n), take)) for n in names]
         return pa.Table.from_arrays(arrays, names=list(names))
@@ -162,10 +178,13 @@ class FrameTable:
             raise CoterieError(f"The column '{name}' must hold values of one type.", f"type {kind}")
         return None
 
-    def build(self, names: Sequence[str], masked: Mapping[str, Any], rows: Ints) -> Any:
+    def build(
+        self, names: Sequence[str], masked: Mapping[str, Any], rows: Ints, new: Mapping[str, Any] | None = None
+    ) -> Any:
         """A frame of the same library, with a new index where it has one."""
         import pyarrow as pa
 
+        masked = {**masked, **(new or {})}
         kept = [n for n in names if n not in masked]
         native = nw.to_native(self._frame.select(kept)[rows.tolist()]) if kept else None
         if native is not None and hasattr(native, "reset_index"):
@@ -174,11 +193,12 @@ class FrameTable:
         if native is not None:
             native = _without_levels(native)
         changed = nw.DataFrame.from_arrow(pa.table(dict(masked)), backend=self._frame.implementation)
-        columns = {n: self._as_it_was(n, changed.get_column(n), masked[n].type) for n in masked}
-        if native is None:
-            return nw.to_native(nw.from_dict(columns, backend=self._frame.implementation).select(list(names)))
-        whole = nw.from_native(native).with_columns(*columns.values())
-        return nw.to_native(whole.select(list(names)))
+        columns = {
+            n: changed.get_column(n) if n in (new or {}) else self._as_it_was(n, changed.get_column(n), masked[n].type)
+            for n in masked
+        }
+        whole = changed if native is None else nw.from_native(native)
+        return nw.to_native(whole.with_columns(*columns.values()).select(list(names)))
 
     def _as_it_was(self, name: str, series: Any, kind: Any) -> Any:
         """A masked column, of this Arrow type, in the type it had, where that holds the new values and nothing more."""
@@ -187,6 +207,8 @@ class FrameTable:
         column = self._frame.get_column(name)
         new, old, was = nw.to_native(series), nw.to_native(column), column.dtype  # the schema looks at all columns
         if (was.is_integer() and pa.types.is_floating(kind)) or isinstance(was, nw.Object):
+            return series
+        if _is_other(was, kind):  # it was prepared, and has become something else
             return series
         try:
             if isinstance(was, nw.Enum) and hasattr(new, "cast"):  # polars: the categories are its type
@@ -199,7 +221,20 @@ class FrameTable:
             return series  # blanked cells in a type without gaps
         if hasattr(new, "cat") and hasattr(new.cat, "remove_unused_categories"):
             new = new.cat.remove_unused_categories()
+        if nw.from_native(new, series_only=True).null_count() != series.null_count():
+            return series  # new categories, which the old type does not have
         return nw.from_native(new, series_only=True)
+
+
+def _is_other(was: Any, kind: Any) -> bool:
+    """Whether texts, or finer numbers, stand in a column of numbers or dates: its old type would change them."""
+    import pyarrow as pa
+
+    if pa.types.is_string(kind) or pa.types.is_large_string(kind):
+        return bool(was.is_numeric() or was.is_temporal() or isinstance(was, nw.Boolean))
+    if pa.types.is_dictionary(kind):
+        return not isinstance(was, (nw.Categorical, nw.Enum, nw.String))
+    return bool(pa.types.is_float64(kind) and isinstance(was, nw.Float32))
 
 
 def _counts(index: Any) -> bool:

@@ -9,11 +9,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..errors import CoterieError
 from . import kinds
+from .arrow import as_array, is_text
 from .columns import Column
 from .dress import PLAIN, Dress, undressed, units
 from .identities import Hashes, identities
 from .kinds import Typed, UnfitError
+from .preparing import Prepared, Preparing
 from .spellings import Spelling
 
 Floats = NDArray[np.float64]
@@ -44,6 +47,10 @@ class Reading:
         What is taken off numbers in text before they are read.
     places : Places
         Says where in a file records are, for errors.
+    preparing : mapping of str to Preparing
+        What is done to columns before anybody else sees them; `rules` are of what they have become.
+    original : mapping of str to ColumnRule
+        How these columns are read as they were.
     """
 
     rules: Mapping[str, Any]
@@ -55,6 +62,19 @@ class Reading:
     spellings: Mapping[str, Spelling] = field(default_factory=dict)
     dress: Dress = PLAIN
     places: Places | None = None
+    preparing: Mapping[str, Preparing] = field(default_factory=dict)
+    original: Mapping[str, Any] = field(default_factory=dict)
+
+    def with_preparing(
+        self, rules: Mapping[str, Any], preparing: Mapping[str, Preparing], original: Mapping[str, Any]
+    ) -> Reading:
+        """The same for columns that are prepared: the rules of what they become, what is done, how they were."""
+        return replace(self, rules=dict(rules), preparing=dict(preparing), original=dict(original))
+
+    @property
+    def as_it_was(self) -> Reading:
+        """How prepared columns are read before they are."""
+        return replace(self, rules=self.original, steps={}, categories={}, spellings={}, preparing={}, original={})
 
     def with_survey(
         self,
@@ -87,8 +107,12 @@ class Reading:
             return self.read(name, array)
         except UnfitError as error:
             unfit = error
+        raise self.at_its_place(unfit, numbers, whole)
+
+    def at_its_place(self, unfit: UnfitError, numbers: Ints, whole: bool) -> CoterieError:
+        """What is refused, with the places of the records that these numbers name."""
         where = (self.places or Places()).words([int(numbers[row]) for row in unfit.rows])
-        raise unfit.at(where, whole)
+        return unfit.at(where, whole)
 
 
 class Places:
@@ -131,12 +155,52 @@ class Records:
     whole = False  # whether these are all records of the table
 
     def __init__(self, numbers: Ints, arrow: Callable[[str], Any], reading: Reading) -> None:
-        self.numbers, self.arrow, self.reading = numbers, arrow, reading
+        self.numbers, self.raw, self.reading = numbers, arrow, reading
         self._typed: dict[str, Typed] = {}
+        self._originals: dict[str, Typed] = {}
+        self._prepared: dict[str, Prepared] = {}
         self._units: dict[tuple[str, bool], Hashes] = {}
 
     def __len__(self) -> int:
         return len(self.numbers)
+
+    def arrow(self, name: str) -> Any:
+        """A column as an Arrow array: as the table has it, or prepared."""
+        return self.prepared(name).array if name in self.reading.preparing else self.raw(name)
+
+    def prepared(self, name: str) -> Prepared:
+        """A column that is prepared."""
+        if name not in self._prepared:
+            self._prepared[name] = self._prepare(name)
+        return self._prepared[name]
+
+    def _prepare(self, name: str) -> Prepared:
+        import pyarrow.compute as pc
+
+        step, raw = self.reading.preparing[name], as_array(self.raw(name))
+        plain = self.reading.plain(raw)
+        try:
+            made = step.apply(name, plain, None if step.by_category else self._original(name))
+        except UnfitError as error:
+            unfit = error
+        else:
+            if self.reading.missing and is_text(raw.type):  # which of several texts means missing stays
+                made = made._replace(array=pc.if_else(pc.is_null(plain), raw, made.array))
+            return made
+        raise self.reading.at_its_place(unfit, self.numbers, self.whole)
+
+    def original(self, name: str) -> Column:
+        """A column as numbers, as it was before it was prepared."""
+        return self._original(name).column if name in self.reading.preparing else self.column(name)
+
+    def _original(self, name: str) -> Typed:
+        if name not in self._originals:
+            self._originals[name] = self.reading.as_it_was.read_at(name, self.raw(name), self.numbers, self.whole)
+        return self._originals[name]
+
+    def changed(self, name: str) -> tuple[int, int, int]:
+        """How many values of a column preparing has changed, how many are there, and where others may have become."""
+        return self.prepared(name).counts()
 
     def typed(self, name: str) -> Typed:
         """A column as numbers, and the way back."""
@@ -169,8 +233,20 @@ class _Taken(Records):
     """Some of other records."""
 
     def __init__(self, of: Records, rows: Ints) -> None:
-        super().__init__(of.numbers[rows], of.arrow, of.reading)
+        super().__init__(of.numbers[rows], of.raw, of.reading)
         self._of, self._rows = of, rows
+
+    def prepared(self, name: str) -> Prepared:
+        """A column of all records, of which these are some: whoever asks for arrays knows the rows."""
+        return self._of.prepared(name)
+
+    def original(self, name: str) -> Column:
+        """A column of these records, as it was."""
+        return self._of.original(name).at(self._rows)
+
+    def changed(self, name: str) -> tuple[int, int, int]:
+        """How many values of these records preparing has changed, and so on."""
+        return self._of.prepared(name).counts(self._rows)
 
     def typed(self, name: str) -> Typed:
         """A column of these records; it is written as one of all."""

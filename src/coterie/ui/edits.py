@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from math import isfinite
 from typing import Any
 
+from ..constraints import least_k
 from ..errors import CoterieError
 from ..recipe.fields import UNDECIDED
 from .steps import Document
@@ -36,7 +37,34 @@ def with_method(document: Document, k: int, method: str) -> dict[str, Any]:
     if section.get("name", "auto") != method:
         section = {key: value for key, value in section.items() if key in ("blocks", "refine", "bound")}
     plain = {**section, "name": method} if method != "auto" else {k: v for k, v in section.items() if k != "name"}
-    return with_section({**document, "k": k}, "method", plain)
+    return with_section(with_k(document, k), "method", plain)
+
+
+def with_k(document: Document, k: int) -> dict[str, Any]:
+    """Another k; the risk that it follows from stays, if it still does."""
+    risk = risk_of(document)
+    if isinstance(risk, float) and 0.0 < risk <= 0.5 and least_k(risk) == k:
+        return dict(document)
+    return {**with_section(document, "promise", None), "k": k}
+
+
+def risk_of(document: Document) -> Any:
+    """The largest risk that stands in place of k; None if k does."""
+    section = document.get("promise", {})
+    return section.get("risk") if isinstance(section, Mapping) else section
+
+
+def with_promise(document: Document, k: Any, risk: Any) -> dict[str, Any]:
+    """k, or the risk that it follows from. Both, and neither, is for the recipe to refuse."""
+    out = with_section(document, "promise", None if risk is None else {"risk": risk})
+    return with_section(out, "k", k) if risk is not None else {**out, "k": "" if k is None else k}
+
+
+def with_unit(document: Document, column: str, pseudonym: bool) -> dict[str, str]:
+    """The section of a unit; what is said of its pseudonyms stays with the column."""
+    said = document.get("unit", {})
+    key = {"key": said["key"]} if isinstance(said, Mapping) and said.get("column") == column and "key" in said else {}
+    return {"column": column, **({"release": "pseudonym", **key} if pseudonym else {})}
 
 
 def differing(before: Document, after: Document) -> list[str]:

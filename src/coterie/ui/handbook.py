@@ -21,6 +21,7 @@ CONTENTS = (
     ("bundle.md", "The bundle"),
     ("verify.md", "Verify"),
     ("measures/README.md", "Measures"),
+    ("population-risk.md", "Risk in the population"),
     ("limits.md", "What Coterie does not promise"),
     ("methods.md", "Methods"),
     ("least-loss.md", "Least loss and proof"),

@@ -16,7 +16,18 @@ from ..formats.atomic import atomically
 _SUFFIX = ".coterie-history.json"
 _VERSION = 1
 _MOST_BYTES = 64 << 20
-_SECTIONS = ("file", "guard", "method", "missing", "strata", "unit", "weights")  # of a recipe
+_SECTIONS = (
+    "file",
+    "guard",
+    "method",
+    "missing",
+    "output",
+    "population",
+    "promise",
+    "strata",
+    "unit",
+    "weights",
+)  # of a recipe
 _ALONE = {"k", "centre", "seed", "shuffle"}
 _LISTS = ("order", "true", "false", "quasi", "within", "names", "missing", "prefix", "suffix")
 Document = Mapping[str, Any]

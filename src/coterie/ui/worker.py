@@ -138,11 +138,13 @@ class Work:
             place.close()
         return sorted(found)
 
-    def assess(self, opening: Opening, document: Document) -> Assessment:
-        """The risk of the file as it is."""
+    def assess(self, opening: Opening, document: Document, drivers: bool = False) -> Assessment:
+        """The risk of the file as it is, and what drives it; scores of single records stay here."""
+        from dataclasses import replace
+
         from ..release.assess import assess
 
-        return assess(self._opened(opening), dict(document))
+        return replace(assess(self._opened(opening), dict(document), drivers=drivers), _scores=None)
 
     def candidates(self, opening: Opening, documents: list[Document]) -> list[Candidate]:
         """What each of some recipes loses and leaves at risk; they differ in k and method alone."""

@@ -9,13 +9,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ..errors import CoterieError, boundary
-from . import answers, sql, verdict
+from . import answers, numbering, prepared, sql, verdict
 from .asking import ask, folds_of, kinds_of
 from .claims import Claims, Guard, Scenario, Unit, claims_of, listed
-from .reading import opened
+from .prepared_claims import Prepared
+from .reading import opened, opened_apart
 from .verdict import Check, Verdict
 
-__all__ = ["Check", "Claims", "Guard", "Scenario", "Unit", "Verdict", "check", "verify", "verify_claims"]
+__all__ = ["Check", "Claims", "Guard", "Prepared", "Scenario", "Unit", "Verdict", "check", "verify", "verify_claims"]
 
 
 @boundary
@@ -94,7 +95,11 @@ def verify_claims(
 ) -> Verdict:
     """Check claims that stand together already, as those of a recipe do; `memory` is how many bytes DuckDB may take."""
     with opened(release, claims, dialect, memory) as (relation, names):
-        return _checked(relation, claims, names)
+        found = _checked(relation, claims, names)
+    if not claims.apart:
+        return found
+    with opened_apart(release, claims, dialect, memory) as (relation, names):
+        return found.with_checks(_checked_apart(relation, claims, names, found.records))
 
 
 @boundary
@@ -111,10 +116,12 @@ def check(relation: Any, claims: Claims) -> Verdict:
     -------
     Verdict
     """
-    lacking = [c for c in claims.columns if list(relation.columns).count(c) != 1]
+    columns = dict.fromkeys((*claims.columns, *claims.apart))
+    lacking = [c for c in columns if list(relation.columns).count(c) != 1]
     if lacking:
         raise CoterieError("The release must have every column that is claimed, once.", f"no {listed(lacking)}")
-    return _checked(relation, claims, {c: c for c in claims.columns})
+    found = _checked(relation, claims, {c: c for c in claims.columns})
+    return found.with_checks(_checked_apart(relation, claims, {c: c for c in columns}, found.records))
 
 
 def _checked(relation: Any, claims: Claims, names: Mapping[str, str]) -> Verdict:
@@ -148,6 +155,12 @@ def _checked(relation: Any, claims: Claims, names: Mapping[str, str]) -> Verdict
                 (closeness,) = ask(relation, sql.closeness(*about, whole[scenario.name]))
             checks += answers.of_guard(scenario, guard, diversity, closeness)
     return Verdict(tuple(checks), records)
+
+
+def _checked_apart(relation: Any, claims: Claims, names: Mapping[str, str], records: int) -> list[Check]:
+    """The checks that are not about classes: of prepared columns, and of record numbers."""
+    checks = prepared.checks(relation, claims.prepared, names, records)
+    return [*checks, *numbering.checks(relation, claims, names, records)]
 
 
 def _units(relation: Any, claims: Claims, keys: Mapping[str, str], name: str, kind: str) -> list[Check]:

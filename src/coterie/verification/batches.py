@@ -14,17 +14,18 @@ Batches = tuple[list[str], Any, Iterable[Any]]  # names, schema, batches
 ROWS = 1 << 17
 
 
-def reader(schema: Any, batches: Iterable[Any], position: Sequence[int]) -> Any:
-    """The wanted columns, as c0, c1, …, for one pass of DuckDB."""
+def reader(schema: Any, batches: Iterable[Any], position: Sequence[int], moments: bool = False) -> Any:
+    """The wanted columns, as c0, c1, …, for one pass of DuckDB; dates and times as such if their `moments` matter."""
     import pyarrow as pa
 
+    made_plain = _moment if moments else plain
     # not pa.array, which imports pandas wherever that is installed
-    empty = [plain(pa.nulls(0, schema.types[j]), schema.names[j]) for j in position]
+    empty = [made_plain(pa.nulls(0, schema.types[j]), schema.names[j]) for j in position]
     to = pa.schema([(f"c{j}", array.type) for j, array in enumerate(empty)])
 
     def converted() -> Iterator[Any]:
         for batch in batches:
-            arrays = [plain(batch.column(j), schema.names[j]) for j in position]
+            arrays = [made_plain(batch.column(j), schema.names[j]) for j in position]
             made = pa.RecordBatch.from_arrays(arrays, schema=to)
             made.validate(full=True)  # a file may hold anything; DuckDB trusts offsets and texts
             yield made
@@ -63,6 +64,23 @@ def plain(array: Any, name: str) -> Any:
     if texts or bytes_ or is_.is_boolean(kind) or is_.is_integer(kind) or is_.is_floating(kind):
         return array
     raise CoterieError("Columns must hold plain values.", f"'{name}', whose values have parts or a type of their own")
+
+
+def _moment(array: Any, name: str) -> Any:
+    """The same as `plain`, but dates and times stay what they are, to the last nanosecond, by their zone's clock."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    kind, is_ = array.type, pa.types
+    if is_.is_dictionary(kind):
+        return _moment(array.dictionary_decode(), name)
+    if is_.is_run_end_encoded(kind):
+        return _moment(pc.run_end_decode(array), name)
+    if is_.is_date64(kind):
+        return array.cast(pa.timestamp("ms"))
+    if is_.is_timestamp(kind) and kind.tz is not None:
+        return pc.local_timestamp(array)
+    return array if is_.is_date32(kind) or is_.is_timestamp(kind) else plain(array, name)
 
 
 def of_parquet(places: Sequence[Path | str], columns: Sequence[str]) -> Batches:
@@ -129,8 +147,8 @@ def of_feather(path: Path) -> Batches:
     return stream.schema.names, stream.schema, stream
 
 
-def of_statistics(path: Path, read: str, columns: Sequence[str], keys: Sequence[str]) -> Batches:
-    """An SPSS, Stata or SAS file.
+def of_statistics(path: Path, read: str, columns: Sequence[str], keys: Sequence[str], moments: bool = False) -> Batches:
+    """An SPSS, Stata or SAS file; dates and times as such if their `moments` matter, else the numbers they are.
 
     Values that are missing for different reasons are different values of a key: anyone can tell them apart. Of other
     columns, what the file declares as missing is missing, or codes such as 98 and 99 would count as answers.
@@ -142,12 +160,15 @@ def of_statistics(path: Path, read: str, columns: Sequence[str], keys: Sequence[
     if len(wanted) < len(columns):
         return names, pa.schema([]), ()  # to be complained about
     known, others = ([c for c in wanted if (c in keys) is key] for key in (True, False))
-    options: dict[str, Any] = {"output_format": "dict", "disable_datetime_conversion": True}
+    options: dict[str, Any] = {"output_format": "dict", "disable_datetime_conversion": not moments}
+    if moments and read == "read_sav":
+        options["extra_date_formats"] = ["MOYR", "QYR", "WKYR"]  # which pyreadstat leaves as numbers
     codes = {} if read in ("read_por", "read_xport") else {"user_missing": True}
     found = dict(function(str(path), usecols=known, **codes, **options)[0])
     if others:
         found |= function(str(path), usecols=others, **options)[0]
-    table = pa.table({c: of_objects(list(found[c]), c in keys) for c in wanted})
+    made = _of_moments if moments else of_objects
+    table = pa.table({c: made(list(found[c]), c in keys) for c in wanted})
     return wanted, table.schema, table.to_batches(ROWS)
 
 
@@ -215,6 +236,19 @@ def of_objects(values: Sequence[Any], exact: bool) -> Any:
         return pa.array([f"{type(v).__name__} {v!r}" for v in values], pa.large_string())
     told = (None if m else f"{type(v).__name__} {v!r}" for v, m in zip(values, nothing, strict=True))
     return pa.array(list(told), pa.large_string())
+
+
+def _of_moments(values: Sequence[Any], exact: bool) -> Any:
+    """The same, but dates and times as such."""
+    import datetime as dt
+
+    import pyarrow as pa
+
+    present = [None if _is_nothing(v) else v for v in values]
+    types = {type(v) for v in present if v is not None}
+    if types in ({dt.date}, {dt.datetime}):
+        return pa.array(present, pa.date32() if dt.date in types else pa.timestamp("us"))
+    return of_objects(values, exact)
 
 
 def _is_nothing(value: Any) -> bool:

@@ -1,4 +1,4 @@
-"""What a release is claimed to keep: scenarios with their k, and guards of confidential columns."""
+"""What a release is claimed to keep: scenarios with their k, guards of confidential columns, and prepared columns."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from numbers import Integral, Real
 from typing import Any
 
 from ..errors import CoterieError
+from .prepared_claims import Prepared
 
 KINDS = ("numeric", "integer", "ordinal", "nominal", "datetime", "boolean")
 UNORDERED = ("nominal", "boolean")
@@ -165,6 +166,10 @@ class Claims:
         All columns that a file may hold, and must; none if nothing is claimed of that.
     unit : Unit, optional
         Whose records they are: every class must hold at least k different units, not only k records.
+    prepared : tuple of Prepared
+        Columns whose values were coarsened before anything else was done.
+    number : str, optional
+        The column of record numbers: it holds 1 to the number of records, each once.
     """
 
     scenarios: tuple[Scenario, ...]
@@ -172,15 +177,18 @@ class Claims:
     guards: tuple[Guard, ...] = ()
     released: tuple[str, ...] = ()
     unit: Unit | None = None
+    prepared: tuple[Prepared, ...] = ()
+    number: str | None = None
 
     def __post_init__(self) -> None:
-        for name in ("scenarios", "guards"):
+        for name in ("scenarios", "guards", "prepared"):
             object.__setattr__(self, name, tuple(getattr(self, name)))
         object.__setattr__(self, "within", names_of(self.within, "within", may_be_empty=True))
         if not self.scenarios:
             raise CoterieError("There must be something to check.", "no scenario", "give 'quasi' and 'k'.")
         _once([s.name for s in self.scenarios], "Scenarios must have names of their own.")
         _once([g.column for g in self.guards], "A confidential column must be guarded once.")
+        _once([p.column for p in self.prepared], "What a column was prepared to must be said once.")
         idle = [w for w in self.within if all(w in s.quasi for s in self.scenarios)]
         if idle:
             raise CoterieError("'within' must add columns.", f"{listed(idle)}, in 'quasi' already", "leave them out.")
@@ -188,6 +196,8 @@ class Claims:
         if both:
             what = "A column is either known to an intruder or confidential."
             raise CoterieError(what, f"{listed(both)} as both")
+        if self.number is not None and self.number in self.columns:
+            raise CoterieError("Record numbers are a column of their own.", f"'{self.number}' as another, too")
         if self.unit is not None and self.unit.column in self.keys:
             what = "A unit is counted in every class, so it cannot make the classes."
             raise CoterieError(what, f"'{self.unit.column}' as a quasi-identifier, too")
@@ -203,9 +213,14 @@ class Claims:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """All columns that are looked at."""
+        """All columns that classes are made of, and that are looked at in each."""
         more = () if self.unit is None else (self.unit.column,)
         return tuple(dict.fromkeys((*self.keys, *(g.column for g in self.guards), *more)))
+
+    @property
+    def apart(self) -> tuple[str, ...]:
+        """The columns that are looked at without regard to classes: prepared ones and record numbers."""
+        return (*(p.column for p in self.prepared), *(() if self.number is None else (self.number,)))
 
 
 def claims_of(quasi: Any, k: Any, within: Any, confidential: Any, scenarios: Any, unit: Any = None) -> Claims:

@@ -8,11 +8,12 @@ are counts, and the characters beyond ASCII of texts that are to be compared.
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ..errors import CoterieError, boundary
-from . import answers, batches, sql, texts, verdict
+from . import answers, batches, numbering, prepared, sql, texts, verdict
 from .claims import Claims, Scenario
 from .cluster_tasks import (
     ANSWER,
@@ -65,7 +66,10 @@ def verify_claims_on_spark(spark: Any, files: Sequence[str], claims: Claims) -> 
     keys = tuple(_grouping(claims.key(s), claims, seen.kinds) for s in claims.scenarios)
     checks: list[Check] = []
     records, whole = 0, []
-    for scenario, sizes in zip(claims.scenarios, cluster.sizes(claims.keys, keys), strict=True):
+    numbered = () if claims.number is None else (Grouping((seen.number_key(len(claims.keys)),), present=True),)
+    columns_read = (*claims.keys, *(() if claims.number is None else (claims.number,)))
+    sizes_of = cluster.sizes(columns_read, (*keys, *numbered))
+    for scenario, sizes in zip(claims.scenarios, sizes_of, strict=False):
         records = sum(size * number for size, number in sizes.items())
         if records == 0:
             raise CoterieError("The release must hold records.", "none")
@@ -75,6 +79,10 @@ def verify_claims_on_spark(spark: Any, files: Sequence[str], claims: Claims) -> 
     asked = _asked(claims, seen, tuple(whole))
     if asked:
         checks += _guarded(claims, asked, cluster.guarded(claims, keys, asked, records))
+    for j, p in enumerate(claims.prepared):
+        checks.append(prepared.of_counts(p, seen.prepared[j], records, prepared.few(p, seen.often[j])))
+    if claims.number is not None:
+        checks.append(numbering.of_counts(claims.number, seen.number, sum(sizes_of[-1].values()), records))
     return Verdict(tuple(checks), records)
 
 
@@ -142,7 +150,19 @@ class _Seen:
         self.kinds: dict[str, str] = found[0]["kinds"]
         places = found[0]["letters"]
         self.folds = {p: texts.folds({c for one in found for c in one["letters"][p]}) for p in places}
+        each = zip(*(one["prepared"] for one in found), strict=True)
+        self.prepared = [[sum(numbers) for numbers in zip(*counts, strict=True)] for counts in each]
+        together = zip(*(one["often"] for one in found), strict=True)
+        self.often = [sum(map(Counter, counts), Counter[str]()) for counts in together]
+        numbers = [one["number"] for one in found if one["number"] is not None and one["number"][0] > 0]
+        columns = list(zip(*numbers, strict=True)) or [(0,)] * 4
+        self.number = [sum(columns[0]), sum(columns[1]), min(columns[2]), max(columns[3])]
+        self._number_kind = found[0].get("number_kind")
         self.readable = {p: [sum(one["readable"][p][j] for one in found) for j in (0, 1)] for p in found[0]["readable"]}
+
+    def number_key(self, position: int) -> str:
+        """A record's number, where its column stands at a position among those that are read."""
+        return numbering.key(f"c{position}", str(self._number_kind))
 
 
 def _asked(claims: Claims, seen: _Seen, whole: tuple[str, ...]) -> tuple[Asked, ...]:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -20,7 +21,7 @@ import numpy as np
 
 from ..errors import CoterieError, PromiseError
 from . import batches as arrow
-from . import sql
+from . import numbering, prepared, sql
 from .asking import ask, kinds_of
 from .claims import Claims, Guard
 from .literals import ident
@@ -35,7 +36,7 @@ BLOB = 1 << 16  # records in a blob: Spark puts many into one message
 BUFFER = 1 << 26  # bytes of blobs that are put into a table at a time
 
 
-class Task:
+class Task(ABC):
     """A function of batches of rows, whose errors tell nothing of the data."""
 
     def __call__(self, rows: Iterator[Any]) -> Iterator[Any]:
@@ -52,9 +53,9 @@ class Task:
         if kind is not None:  # raised here, it has no context
             raise RuntimeError(f"A task failed to check the release: {kind}.")
 
+    @abstractmethod
     def run(self, rows: Iterator[Any]) -> Iterator[Any]:
         """The work of the task."""
-        raise NotImplementedError
 
 
 def told_of_error(error: CoterieError) -> list[str | None]:
@@ -98,15 +99,23 @@ class Look(Task):
     def _looked(self, task: int, paths: tuple[str, ...]) -> dict[str, Any]:
         complaint = cannot_be_read(self.files.name, "parquet")
         found: dict[str, Any] = {"schemas": sorted(quietly(lambda: {_digest(path) for path in paths}, complaint))}
-        if len(found["schemas"]) > 1 or (task > 0 and not self.claims.guards and self.claims.unit is None):
-            return found | {"letters": {}, "readable": {}}  # types are the same in all files, or none is taken
+        claims = self.claims
+        if len(found["schemas"]) > 1 or (task > 0 and not (claims.guards or claims.apart or claims.unit)):
+            return found | {
+                "letters": {},
+                "readable": {},
+                "prepared": [],
+                "often": [],
+                "number": None,
+            }  # types are the same in all files, or none is taken
         try:
             names = arrow.schema_of_parquet(paths[0]).names
-            positions(names, self.claims.columns)
+            positions(names, [*self.claims.columns, *self.claims.apart])
             check_released(names, self.claims.released)
             with opened_files(paths, self.claims.columns, self.files.name, MEMORY, empty=True) as (relation, called):
                 found["kinds"] = kinds_of(relation, called)
             found |= self._values(paths, found["kinds"])
+            found |= self._apart(paths)
         except CoterieError as error:  # not before it is known whether all files are alike
             found["refused"] = told_of_error(error)
         return found
@@ -126,6 +135,18 @@ class Look(Task):
                     with suppress(CoterieError):  # of a type that does not fit: said when it is this guard's turn
                         (found["readable"][place],) = ask(relation, sql.readable(guard, name, kind))
         return found
+
+    def _apart(self, paths: tuple[str, ...]) -> dict[str, Any]:
+        """Of each prepared column, how many values are not as they were to be; what there is of record numbers."""
+        columns, number = self.claims.apart, self.claims.number
+        if not columns:
+            return {"prepared": [], "often": [], "number": None}
+        with opened_files(paths, columns, self.files.name, MEMORY, moments=True) as (relation, called):
+            kinds = kinds_of(relation, called)
+            found = [prepared.counts(relation, p, called[p.column], kinds[p.column]) for p in self.claims.prepared]
+            often = [prepared.often(relation, p, called[p.column], kinds[p.column]) for p in self.claims.prepared]
+            numbers = None if number is None else numbering.counts(relation, called[number], kinds[number])
+            return {"prepared": found, "often": often, "number": numbers, "number_kind": number and kinds[number]}
 
 
 UNIT = "unit"

@@ -13,6 +13,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -62,13 +63,41 @@ def opened(
 
     Of the keys, every difference must be kept; of the others, missing values of any sort are the same.
     """
-    columns = claims.columns
+    with _opened(release, _Wanted(claims.columns, claims.keys, claims.released), dialect, memory) as found:
+        yield found
+
+
+@contextmanager
+def opened_apart(
+    release: Any, claims: Claims, dialect: Mapping[str, Any] | None, memory: int | None = None
+) -> Iterator[tuple[Any, dict[str, str]]]:
+    """The same of columns apart from classes: dates and times are such, and missing values of any sort are the same."""
+    wanted = _Wanted(claims.apart, moments=True)
+    with _opened(release, wanted, dialect, memory) as found:
+        yield found
+
+
+@dataclass(frozen=True)
+class _Wanted:
+    """The columns that are read; those that make classes; all that a file may hold; whether moments matter."""
+
+    columns: tuple[str, ...]
+    keys: tuple[str, ...] = ()
+    released: tuple[str, ...] = ()
+    moments: bool = False
+
+
+@contextmanager
+def _opened(
+    release: Any, wanted: _Wanted, dialect: Mapping[str, Any] | None, memory: int | None
+) -> Iterator[tuple[Any, dict[str, str]]]:
+    columns = wanted.columns
     with private_folder() as private:
         path = _file(release)
         if path is not None and _suffix(path) in delimited.SUFFIXES:
             file = delimited.File.find(path, columns, dialect, Path(private))
             position = positions(file.names, columns)
-            check_released(file.names, claims.released)
+            check_released(file.names, wanted.released)
             literally = quietly(lambda: _plain_path(file.path, private), f"'{path.name}' cannot be read.", "rename it.")
             connection = _connect(private, literally, memory)
             fill: Callable[[], None] = lambda: file.fill(connection, literally, HELD, position)  # noqa: E731
@@ -76,7 +105,7 @@ def opened(
             if dialect is not None:
                 raise CoterieError("Only a CSV file has a dialect.", "'dialect' for another release", "leave it out.")
             connection = _connect(private, None, memory)
-            fill = lambda: _pour(connection, release if path is None else path, claims)  # noqa: E731
+            fill = lambda: _pour(connection, release if path is None else path, wanted)  # noqa: E731
         try:
             quietly(fill, *_complaint(release, path))
             yield connection.table(HELD), {c: f"c{j}" for j, c in enumerate(columns)}
@@ -86,17 +115,18 @@ def opened(
 
 @contextmanager
 def opened_files(
-    places: Sequence[str], columns: Sequence[str], name: str, memory: int, empty: bool = False
+    places: Sequence[str], columns: Sequence[str], name: str, memory: int, empty: bool = False, moments: bool = False
 ) -> Iterator[tuple[Any, dict[str, str]]]:
     """The same of some Parquet files of a release, for a task that has one core; without records if only types count.
 
-    `name` is what an error calls the release.
+    `name` is what an error calls the release; `moments` says that dates and times are to be such.
     """
     with private_connection(memory) as connection:
 
         def fill() -> None:
             names, schema, batches = arrow.of_parquet(places, columns)
-            pour(connection, HELD, arrow.reader(schema, () if empty else batches, positions(names, columns)))
+            some = () if empty else batches
+            pour(connection, HELD, arrow.reader(schema, some, positions(names, columns), moments))
 
         quietly(fill, cannot_be_read(name, "parquet"))
         yield connection.table(HELD), {c: f"c{j}" for j, c in enumerate(columns)}
@@ -314,13 +344,13 @@ def check_released(names: Sequence[str], released: Sequence[str]) -> None:
     raise PromiseError("The release must hold the columns that are to be released, and no others.", ", ".join(parts))
 
 
-def _pour(connection: Any, release: Any, claims: Claims) -> None:
+def _pour(connection: Any, release: Any, wanted: _Wanted) -> None:
     """Fill the table from Arrow batches."""
-    names, schema, batches = _batches(release, claims.columns, claims.keys)
-    position = positions(names, claims.columns)
-    if isinstance(release, Path) and claims.released:
-        check_released(_all_names(release), claims.released)
-    pour(connection, HELD, arrow.reader(schema, batches, position))
+    names, schema, batches = _batches(release, wanted)
+    position = positions(names, wanted.columns)
+    if isinstance(release, Path) and wanted.released:
+        check_released(_all_names(release), wanted.released)
+    pour(connection, HELD, arrow.reader(schema, batches, position, wanted.moments))
 
 
 def pour(connection: Any, table: str, batches: Any, more: bool = False) -> None:
@@ -337,13 +367,13 @@ def _all_names(path: Path) -> list[str]:
     return arrow.of_feather(path)[0] if suffix in FEATHER else arrow.names_of_statistics(path, STATISTICS[suffix])
 
 
-def _batches(release: Any, columns: Sequence[str], keys: Sequence[str]) -> tuple[list[str], Any, Iterable[Any]]:
+def _batches(release: Any, wanted: _Wanted) -> tuple[list[str], Any, Iterable[Any]]:
     """Column names, Arrow schema and batches of a file or a table."""
     if not isinstance(release, Path):
-        return arrow.of_table(release, columns, keys)
+        return arrow.of_table(release, wanted.columns, wanted.keys)
     suffix = _suffix(release)
     if suffix in PARQUET:
-        return arrow.of_parquet(_in_parquet(release), columns)
+        return arrow.of_parquet(_in_parquet(release), wanted.columns)
     if suffix in FEATHER:
         return arrow.of_feather(release)
-    return arrow.of_statistics(release, STATISTICS[suffix], columns, keys)
+    return arrow.of_statistics(release, STATISTICS[suffix], wanted.columns, wanted.keys, wanted.moments)

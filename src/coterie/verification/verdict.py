@@ -18,16 +18,18 @@ class Check:
     Attributes
     ----------
     what : str
-        "k-anonymity", "k-anonymity of units", "distinct l-diversity", "entropy l-diversity", "t-closeness" or "constant
-        confidential values".
+        "k-anonymity", "k-anonymity of units", "distinct l-diversity", "entropy l-diversity", "t-closeness", "constant
+        confidential values", "prepared values" or "record numbers".
     scenario : str
-        Whose classes were looked at.
+        Whose classes were looked at; empty where it was about no classes.
     columns : tuple of str
-        The columns that make the classes, or the confidential column.
+        The columns that make the classes, the confidential column, the prepared one, or that of record numbers.
     wanted, found : number or None
-        What every class must keep, and what the worst does. Constant values are counted; nothing is wanted of them.
+        What every class must keep, and what the worst does. Constant values are counted; nothing is wanted of them. Of
+        prepared values and record numbers: how many may fail, none, and how many do.
     classes, offending_classes, offending_records : int
-        How many there are, how many don't keep it, and how many records are in these.
+        How many there are, how many don't keep it, and how many records are in these. Of prepared values: those that
+        are not missing, and those that fail.
     sentence : str
         The same in plain words.
     ok : bool
@@ -255,6 +257,27 @@ def constants(scenario: str, column: str, classes: int, few: int, exposed: int) 
         )
     what, sentence = "constant confidential values", _in(scenario, sentence)
     return Check(what, scenario, (column,), None, few, classes, few, exposed, sentence, True, {})
+
+
+def prepared(column: str, wanted: str, values: int, bad: int, faults: Mapping[str, int]) -> Check:
+    """The check of a prepared column: how many values are not as they were to be, and why."""
+    if bad == 0:
+        sentence = f"Every value of '{column}' is {wanted} ({_count(values, 'value')}, missing ones apart)."
+    else:
+        told = ", ".join(f"{number:,} {fault}" for fault, number in faults.items() if number)
+        sentence = (
+            f"{bad:,} of {_count(values, 'value')} of '{column}' {'is' if bad == 1 else 'are'} not {wanted}: {told}."
+        )
+    return Check("prepared values", "", (column,), 0, bad, values, bad, bad, printable(sentence), bad == 0, {})
+
+
+def numbers(column: str, records: int, bad: int) -> Check:
+    """The check of record numbers."""
+    if bad == 0:
+        sentence = f"'{column}' numbers the records from 1 to {records:,}, each once."
+    else:
+        sentence = f"'{column}' does not number the records from 1 to {records:,}, each once."
+    return Check("record numbers", "", (column,), 0, bad, records, bad, bad, printable(sentence), bad == 0, {})
 
 
 def _in(scenario: str, sentence: str) -> str:

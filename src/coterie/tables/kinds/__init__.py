@@ -7,13 +7,13 @@ from typing import Any
 
 from ...errors import NOT_OF_THE_DATA, CoterieError
 from ..arrow import as_array
-from .categories import MOST_CATEGORIES, meaning, read_boolean, read_nominal, read_ordinal
+from .categories import MOST_CATEGORIES, categories_of, meaning, read_boolean, read_nominal, read_ordinal
 from .numbers import read_integer, read_numeric
 from .times import read_datetime
 from .typed import Typed
 from .unfit import UnfitError
 
-__all__ = ["MOST_CATEGORIES", "Typed", "UnfitError", "meaning", "read"]
+__all__ = ["MOST_CATEGORIES", "Typed", "UnfitError", "categories_of", "meaning", "read"]
 
 _NUMBERS = {"numeric": read_numeric, "integer": read_integer}
 _CATEGORIES = {"ordinal": read_ordinal, "nominal": read_nominal, "boolean": read_boolean}

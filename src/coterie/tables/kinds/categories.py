@@ -127,6 +127,12 @@ def meaning(text: str) -> bool | None:
     return False if word in _NO else True if word in _YES else None
 
 
+def categories_of(array: Any) -> tuple[list[str], NDArray[np.int64], Any]:
+    """The categories of an Arrow array as texts, the code of each record (-1: missing), and the type they had."""
+    texts, codes, _ = _categories(array)
+    return texts, codes, array.type
+
+
 def _categories(array: Any) -> tuple[list[str], NDArray[np.int64], Any]:
     """The categories as texts, the code of each record (-1: missing), and the categories as they were."""
     import pyarrow as pa

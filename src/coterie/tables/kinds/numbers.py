@@ -25,6 +25,9 @@ def read_numeric(name: str, array: Any, rule: Any, decimal: str) -> Typed:
     values = _numbers(name, array, decimal)
     decimals = rule.decimals
     step = 0.0 if decimals is None else 10.0**-decimals
+    if getattr(rule, "totals", False) and pa.types.is_decimal(kind) and kind.scale < decimals:
+        what = f"The column '{name}' must have room for its decimals, for its total to be kept."
+        raise CoterieError(what, f"{decimals} decimals in a type with {kind.scale}", f"decimals = {kind.scale}")
 
     def write(numbers: Floats) -> Any:
         if is_text(kind):

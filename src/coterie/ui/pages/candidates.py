@@ -8,8 +8,10 @@ from starlette.responses import Response
 
 from ...algorithms.registry import METHODS
 from ...errors import CoterieError
+from ...facts.comparison import with_threshold
 from ...recipe import Recipe
-from ...report.candidates import shown_percents, why_best
+from ...report.analysis_view import analyses_view
+from ...report.candidates import shown_percents, threshold_words, why_best, with_overlap
 from ...report.frontier import risk_utility
 from ...report.internal_view import risk
 from ...report.release_view import release
@@ -35,14 +37,21 @@ def show(asked: Asked) -> Response:
     recipe = session.need_ready()
     order = sorted(session.tried, key=lambda t: (t.reached.k, _loss(t), t.reached.method))
     reached = [t.reached for t in order]
+    risk = None if recipe.promise is None else recipe.promise.risk
+    marked = with_threshold(reached, recipe.k) if risk is not None else reached
     now = next((i for i, t in enumerate(order) if _is_chosen(session, t)), None)
     first, other = _two(order, now)
     return page(
         asked,
         "candidates.html.j2",
-        rows=[_row(session, t, shown) for t, shown in zip(order, shown_percents(reached), strict=True)],
+        rows=[
+            _row(session, t, shown) | {"least": c.chosen, "above": c.within_risk is False}
+            for t, c, shown in zip(order, marked, shown_percents(reached), strict=True)
+        ],
+        threshold=threshold_words(marked, risk) if order else "",
         picture=risk_utility(reached, [f"/candidates/{t.number}" for t in order], now) if order else "",
         why=why_best(reached),
+        overlaps=with_overlap(reached),
         methods=_methods(recipe),
         ks=_ks(recipe),
         scenarios=bool(recipe.scenarios),
@@ -92,6 +101,7 @@ def _row(session: Session, tried: Tried, shown: tuple[str, str, str]) -> dict[st
         "linked": shown[1] or NONE,
         "largest": shown[2] or NONE,
         "seconds": fixed(reached.seconds, 2),
+        "overlap": fixed(reached.least_overlap_share, 2),
         "best": reached.best,
         "frontier": reached.on_frontier,
         "reason": None if reached.not_possible is None else on_page(reached.not_possible),
@@ -200,6 +210,7 @@ def one(asked: Asked) -> Response:
         row=_row(session, tried, shown),
         view=None if made is None else release(made.facts),
         risk=None if made is None else risk(made.facts),
+        analyses=() if made is None else analyses_view(made.facts.analyses or ()),
         warned=() if made is None else made.warned,
     )
 

@@ -76,6 +76,7 @@ def _check(check: Any) -> dict[str, Any]:
         "found": _number(check.found),
         "classes": check.classes,
         "bad": check.offending_classes,
+        "of_values": check.what in ("prepared values", "record numbers"),
         "records": check.offending_records,
         "state": ("good" if promised else "none") if check.offending_classes == 0 else "bad" if promised else "told",
     }

@@ -10,7 +10,7 @@ from starlette.responses import Response
 from ...errors import CoterieError
 from ...recipe.fields import UNDECIDED
 from ...recipe.rules import NO_UNIT
-from ...recipe.sections import ROLES
+from ...recipe.sections import PRECISIONS, ROLES
 from ...recipe.suggested import Suggested
 from ...report.svg import AFTER, FAINT, bars, line, picture
 from ...tables.columns import KINDS
@@ -18,6 +18,7 @@ from .. import edits, wording
 from ..asked import Asked, whole
 from ..render import mistakes_at, page, to
 from ..session import Session
+from . import preparing_form
 
 ROLE_WORDS = {
     "quasi": ("Quasi-identifier", "others may know it: microaggregated"),
@@ -182,7 +183,8 @@ def _set(session: Session, names: list[str], role: str | None, kind: str) -> Non
         if same_role and (said is None or said == now.get("kind")):
             rules[name] = dict(now)
         else:
-            rules[name] = session.opened.columns[name].rule_for(wanted, said).rule
+            called = now.get("rename") if wanted != "identifier" else None  # whatever it is, it is called so
+            rules[name] = edits.with_option(session.opened.columns[name].rule_for(wanted, said).rule, "rename", called)
     done = {name for name in names if edits.decided([rules[name]])}
     document = _with_unit(session, edits.with_columns(session.document, rules))
     if role in ROLE_WORDS and any(columns[name].get("role") != role for name in names):
@@ -230,7 +232,9 @@ def _set_unit(session: Session, said: str) -> None:
         raise CoterieError("Whose records they are must be said.", "nothing")
     number = whole(said)
     column = NO_UNIT if said == NO_UNIT else UNDECIDED if number is None else _name(session, number)
-    document = edits.with_section(session.document, "unit", {"column": column})
+    was = session.document.get("unit", {})
+    same = column == was.get("column") and was.get("release") is not None
+    document = edits.with_section(session.document, "unit", edits.with_unit(session.document, column, same))
     session.edit("a record is a unit" if said == NO_UNIT else f"unit: {column}", document)
 
 
@@ -276,17 +280,28 @@ def one(asked: Asked, found: Sequence[str] = ()) -> Response:
         listed=bool(found),
         asks={
             "decimals": role == "quasi" and kind == "numeric",
+            "totals": role == "quasi" and kind in ("numeric", "integer"),
+            "importance": role == "quasi",
             "order": kind == "ordinal",
+            "rename": role in ("quasi", "confidential", "other") or _is_pseudonym(session, name),
             "format": kind == "datetime" and suggested.look.text,
             "words": kind == "boolean" and suggested.look.text,
             "guards": role == "confidential",
             "noise": role == "confidential" and kind in ("numeric", "integer"),
         },
+        prepare=preparing_form.sort_of(rule, suggested),
+        prepared=preparing_form.shown(rule),
+        precisions=[(one, one) for one in PRECISIONS],
         mistakes=lambda key: [] if rule.get(key) == UNDECIDED else mistakes_at(session, "columns", name, key),
     )
 
 
-_NUMBERS = ("decimals", "l", "entropy", "t", "noise")
+def _is_pseudonym(session: Session, name: str) -> bool:
+    unit = session.document.get("unit", {})
+    return unit.get("column") == name and unit.get("release") is not None
+
+
+_NUMBERS = ("decimals", "l", "entropy", "t", "noise", "importance")
 _LISTS = ("order", "true", "false")
 
 
@@ -305,8 +320,14 @@ def change_one(asked: Asked) -> Response:
     for key in _LISTS:
         if key in form:
             rule = edits.with_option(rule, key, form.lines(key))
+    if "totals" in form:
+        rule = edits.with_option(rule, "totals", True if form.text("totals") == "yes" else None)
+    if "rename" in form:
+        rule = edits.with_option(rule, "rename", form.text("rename"))
     if "format" in form:
         rule = edits.with_option(rule, "format", form.text("format"))
+    assert session.opened is not None
+    rule = preparing_form.said(rule, form, session.opened.columns[name])
     changed = edits.differing({"columns": {}, **session.document["columns"][name]}, {"columns": {}, **rule})
     document = edits.with_columns(session.document, {name: rule})
     confirmed = session.step.confirmed | ({name} if edits.decided([rule]) else set())

@@ -6,8 +6,10 @@ from typing import Any
 
 from starlette.responses import Response
 
+from ...errors import CoterieError
 from ...recipe.fields import UNDECIDED
 from ...recipe.rules import NO_UNIT
+from ...report.population_text import population_words
 from .. import edits
 from ..asked import Asked, Form, whole
 from ..render import listed, mistakes_at, page, to
@@ -40,6 +42,8 @@ def show(asked: Asked) -> Response:
         asked,
         "promise.html.j2",
         document=document,
+        risk=edits.risk_of(document),
+        k=session.recipe.k if session.recipe is not None else None,
         presets=PRESETS,
         quasi=_numbered(session, of["quasi"]),
         kept=_numbered(session, kept),
@@ -49,7 +53,9 @@ def show(asked: Asked) -> Response:
         confidential=[(session.opened.numbers[n], n, columns[n]) for n in of["confidential"]],
         missing={"policy": "refuse", "small": "refuse", **_section(document, "missing", "policy")},
         strata={"within": [], "small": "refuse", **_section(document, "strata", "within")},
+        population_words=population_words,
         weights=_section(document, "weights", "column").get("column", ""),
+        population=document.get("population", {}),
         guard={"rule": "merge", "split": True, "regroup": False, **_section(document, "guard", "rule")},
         method={
             "name": "auto",
@@ -88,7 +94,7 @@ def _unit_of(document: Document) -> str:
 def _scenarios(session: Session) -> list[dict[str, Any]]:
     found = session.document.get("scenarios", {})
     return [
-        {"name": name, "quasi": list(one.get("quasi", ())), "k": one.get("k", ""),
+        {"name": name, "quasi": list(one.get("quasi", ())), "k": one.get("k", ""), "risk": one.get("risk"),
          "mistakes": mistakes_at(session, "scenarios", name)}
         for name, one in found.items()
     ]  # fmt: skip
@@ -96,12 +102,15 @@ def _scenarios(session: Session) -> list[dict[str, Any]]:
 
 _FIELDS = (
     "k",
+    "promise",
     "centre",
     "seed",
     "missing",
     "strata",
     "weights",
+    "population",
     "unit",
+    "output",
     "guard",
     "method",
     "scenarios",
@@ -146,21 +155,26 @@ def change(asked: Asked) -> Response:
     after = _settings(session, form)
     changed = edits.differing(before, after)
     if changed:
-        words = f"k = {after['k']}" if changed == ["k"] else f"promise: {', '.join(changed)}"
+        said = [name for name in changed if name != "promise"]
+        words = f"k = {after['k']}" if changed == ["k"] else f"promise: {', '.join(said) or 'risk'}"
         session.edit(words, after)
     return to("/promise" if session.recipe is None or "stay" in form else "/candidates")
 
 
 def _settings(session: Session, form: Form) -> dict[str, Any]:
-    document: dict[str, Any] = dict(session.document)
-    document["k"] = edits.number_or_text(form.text("k")) or ""
+    k, risk = (edits.number_or_text(form.text(name)) for name in ("k", "risk"))
+    document = edits.with_promise(session.document, k, risk)
     document = edits.with_section(document, "centre", "medoid" if form.text("centre") == "medoid" else None)
     document = edits.with_section(document, "seed", edits.number_or_text(form.text("seed")))
     document = edits.with_section(document, "missing", _but_for(form, "missing", policy="refuse", small="refuse"))
     document = edits.with_section(document, "strata", _strata(session, form))
     weights = _column(session, form.text("weights"))
     document = edits.with_section(document, "weights", {"column": weights} if weights else None)
-    document = edits.with_section(document, "unit", _unit(session, form.text("unit")))
+    document = edits.with_section(document, "unit", _unit(session, form.text("unit"), form.text("unit-release")))
+    document = edits.with_section(document, "output", edits.with_option({}, "number", form.text("output-number")))
+    drawn = {key: edits.number_or_text(form.text(f"population-{key}")) for key in ("fraction", "size")}
+    drawn = {key: value for key, value in drawn.items() if value is not None}
+    document = edits.with_section(document, "population", drawn)
     guard: dict[str, Any] = _but_for(form, "guard", rule="merge")
     guard |= {"split": False} if form.text("guard-split") == "no" else {}
     guard |= {"regroup": True} if form.text("guard-regroup") == "yes" else {}
@@ -203,13 +217,13 @@ def _column(session: Session, text: str) -> str | None:
     return names[number] if number is not None and number < len(names) else None
 
 
-def _unit(session: Session, text: str) -> dict[str, str] | None:
-    if text == NO_UNIT:
-        return {"column": NO_UNIT}
-    column = _column(session, text)
+def _unit(session: Session, text: str, release: str) -> dict[str, str] | None:
+    column = NO_UNIT if text == NO_UNIT else _column(session, text)
     if column is None and _unit_of(session.document) == UNDECIDED:
-        return {"column": UNDECIDED}
-    return {"column": column} if column else None
+        column = UNDECIDED
+    if column is None and release == "pseudonym":
+        raise CoterieError("A pseudonym stands for a unit.", "none", "say which column's values k counts.")
+    return edits.with_unit(session.document, column, release == "pseudonym") if column else None
 
 
 def _guards(session: Session, form: Form) -> dict[str, dict[str, Any]]:
@@ -237,7 +251,8 @@ def scenarios(asked: Asked) -> Response:
         words = f"without scenario {old}"
     else:
         quasi = [column for text in form.texts("quasi") if (column := _column(session, text))]
-        rule = {"quasi": quasi, "k": edits.number_or_text(form.text("k")) or ""}
+        k, risk = edits.number_or_text(form.text("k")), found.get(old, {}).get("risk")
+        rule = {"quasi": quasi, "risk": risk} if k is None and risk is not None else {"quasi": quasi, "k": k or ""}
         found = {(name if key == old else key): (rule if key == old else one) for key, one in found.items()}
         found[name] = rule
         words = f"scenario {name}"
@@ -246,13 +261,15 @@ def scenarios(asked: Asked) -> Response:
 
 
 def assess(asked: Asked) -> Response:
-    """How exposed the file is as it stands."""
+    """How exposed the file is as it stands, and if asked for, by which columns."""
     session = asked.session
     session.need_ready()
-    document = session.document
+    document, drivers = session.document, asked.form.text("drivers") == "yes"
 
     def finish(assessment: Any) -> None:
         session.assessment = document, assessment
 
-    session.jobs.start("Assessing the file as it is", "/promise", finish, ("assess", session.opening, document))
+    session.jobs.start(
+        "Assessing the file as it is", "/promise", finish, ("assess", session.opening, document, drivers)
+    )
     return to("/promise#assess")

@@ -105,17 +105,25 @@ def _beside(session: Session) -> str:
 
 def edit_recipe(asked: Asked) -> Response:
     """Take the text for the recipe."""
-    _take(asked.session, asked.form.text("text"), "the text", "recipe as text")
+    opened = asked.session.opened
+    folder = None if opened is None else opened.opening.path.parent
+    _take(asked.session, asked.form.text("text"), "the text", "recipe as text", folder)
     return to("/recipe")
 
 
-def _take(session: Session, text: str, where: str, name: str) -> None:
-    """A recipe that somebody wrote: it must be whole and fit the file, and says itself how that is read."""
-    read = Recipe.loads(text, where)
+def _take(session: Session, text: str, where: str, name: str, folder: Path | None) -> None:
+    """A recipe that somebody wrote: it must be whole and fit the file, and says itself how that is read.
+
+    Paths of earlier releases begin at the folder, and must lie below the root.
+    """
+    read = Recipe.loads(text, where, folder)
     opened = session.opened
     if opened is None:
         raise CoterieError("A file must be open.", "none", "open one first.")
     document = read.as_dict()
+    for one in document.get("previous", {}).get("releases", ()):
+        session.locations.bundle(one["bundle"])
+        session.locations.either(one["input"])
     document.setdefault("seed", session.document["seed"])
     options = {n: v for n, v in document.get("file", {}).items() if n != "formulas"}
     if options == dict(opened.opening.options):
@@ -140,7 +148,7 @@ def load_recipe(asked: Asked) -> Response:
         text = path.read_text(encoding="utf-8")
     except UnicodeDecodeError:
         raise CoterieError("A recipe must be a text in UTF-8.", f"'{path.name}'") from None
-    _take(asked.session, text, f"'{path.name}'", f"recipe from {path.name}")
+    _take(asked.session, text, f"'{path.name}'", f"recipe from {path.name}", path.parent)
     return to("/recipe")
 
 

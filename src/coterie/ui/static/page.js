@@ -303,6 +303,11 @@
     events = last = null;
   }
 
+  // A choice that was made before this script was there, or that the browser brings back, is not set: show what is.
+  for (const choice of document.querySelectorAll("select[data-set]")) {
+    const first = [...choice.options].findIndex((option) => option.defaultSelected);
+    choice.selectedIndex = Math.max(0, first);
+  }
   settle();
   listen();
   document.addEventListener("visibilitychange", () => (document.hidden ? pause() : listen()));

@@ -1,0 +1,119 @@
+"""The command analyse: analyses of an input and of its release, side by side."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any, Optional
+
+import typer
+
+from ..errors import CoterieError
+from ..facts import as_json
+from . import flags
+from .common import app, interruptible, names_of, tell
+
+_Texts = Optional[list[str]]  # noqa: UP045
+_Text = Optional[str]  # noqa: UP045
+
+
+@app.command()
+@interruptible
+def analyse(
+    release: Annotated[Path, typer.Argument(help="A bundle's folder, or a released file.")],
+    file: Annotated[Path, typer.Option("--input", help="The file that it was made from.")],
+    recipe: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option("--recipe", help="A recipe (TOML): its analyses; for a file also what the columns are."),
+    ] = None,
+    model: Annotated[
+        _Texts,
+        typer.Option("--model", metavar="FORMULA", help="A model, such as 'income ~ age + C(education)'; repeatable."),
+    ] = None,
+    family: Annotated[_Text, typer.Option("--family", help="What --model fits: linear (default) or logistic.")] = None,
+    table: Annotated[
+        _Texts, typer.Option("--table", metavar="COLUMNS", help="Count the combinations of these columns; repeatable.")
+    ] = None,
+    mean: Annotated[_Texts, typer.Option("--mean", metavar="COLUMN", help="The mean of a column; repeatable.")] = None,
+    total: Annotated[
+        _Texts, typer.Option("--total", metavar="COLUMN", help="The total of a column; repeatable.")
+    ] = None,
+    quantiles: Annotated[
+        _Texts, typer.Option("--quantiles", metavar="COLUMN", help="Quantiles of a column; repeatable.")
+    ] = None,
+    at: Annotated[_Text, typer.Option("--at", help="Which quantiles, comma-separated. Default: 0.25,0.5,0.75.")] = None,
+    by: Annotated[
+        _Texts,
+        typer.Option(
+            "--by", metavar="COLUMNS", help="Means, totals and quantiles by groups of these columns; repeatable."
+        ),
+    ] = None,
+    unweighted: Annotated[bool, typer.Option("--unweighted", help="Do not use the recipe's sampling weights.")] = False,
+    memory: flags.Memory = None,
+    json_: flags.Json = False,
+    quiet: flags.Quiet = False,
+) -> None:
+    """Make analyses on a release and on its input: estimates, and the overlap of their confidence intervals.
+
+    Without options, those of the recipe. The result is internal: small counts and values of records may show.
+    """
+    from ..release.analyse import analyse as run
+
+    asked = _asked(
+        {"model": model, "rows": table, "mean": mean, "total": total, "quantiles": quantiles},
+        family,
+        _numbers(at),
+        None if by is None else [name for text in by for name in names_of(text, "--by") or ()],
+        unweighted,
+    )
+    report = run(release, file, asked or None, recipe=recipe, memory=memory)
+    if not quiet:
+        tell(report)
+    if json_:
+        print(as_json(report))
+
+
+def _numbers(text: str | None) -> list[float] | None:
+    try:
+        return None if text is None else [float(part) for part in text.split(",")]
+    except ValueError:
+        raise CoterieError("--at must be numbers, comma-separated.", "others", "for example --at 0.1,0.5") from None
+
+
+def _asked(
+    given: dict[str, list[str] | None],
+    family: str | None,
+    at: list[float] | None,
+    by: list[str] | None,
+    unweighted: bool,
+) -> dict[str, dict[str, Any]]:
+    """The analyses that options ask for, by names that say what they are."""
+    there = {kind for kind, texts in given.items() if texts}
+    measured = there & {"mean", "total", "quantiles"}
+    for name, value, helps in (
+        ("--family", family, "model" in there),
+        ("--at", at, "quantiles" in there),
+        ("--by", by, bool(measured)),
+        ("--unweighted", unweighted or None, bool(there)),
+    ):
+        if value is not None and not helps:
+            raise CoterieError(f"{name} has no effect here.", hint="it belongs to an analysis that options ask for.")
+    asked: dict[str, dict[str, Any]] = {}
+    for kind, texts in given.items():
+        for text in texts or ():
+            rule: dict[str, Any] = {kind: text}
+            if kind == "rows":
+                names = names_of(text, "--table") or []
+                rule = {"rows": names[:-1], "columns": names[-1:]} if len(names) > 1 else {"rows": names}
+            if kind == "model" and family is not None:
+                rule["family"] = family
+            if kind == "quantiles" and at is not None:
+                rule["at"] = at
+            if kind in measured and by is not None:
+                rule["by"] = by
+            if unweighted:
+                rule["weighted"] = False
+            name = text if kind == "model" else f"{'table' if kind == 'rows' else kind} {text}"
+            if name in asked:
+                raise CoterieError("An analysis must be asked for once.", "one of them twice")
+            asked[name] = rule
+    return asked

@@ -1,0 +1,88 @@
+"""A bundle made again from its input, to know the class of each of its records."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from pathlib import Path
+from typing import Any
+
+from ..errors import CoterieError
+from ..formats import content_hash
+from ..recipe import Recipe
+from .manifest import DATA, data_name, read_manifest
+from .watching import Watched, Watcher
+
+_known: ContextVar[dict[Any, Watched | None] | None] = ContextVar("made_again", default=None)
+
+
+@contextmanager
+def remembering() -> Iterator[None]:
+    """Make each release again once: the earlier releases of earlier releases are often the same."""
+    if _known.get() is not None:
+        yield
+        return
+    token = _known.set({})
+    try:
+        yield
+    finally:
+        _known.reset(token)
+
+
+def checked_pairs(pairs: Sequence[tuple[Any, Any]], hint: str | None = None) -> list[tuple[Path, Any]]:
+    """Bundles and their inputs, refused before any work where they are not there, or not what was released."""
+    out = []
+    for folder, table in pairs:
+        if not isinstance(folder, (str, Path)):
+            what = "A release must be given as the folder of its bundle."
+            raise CoterieError(what, f"an object of type {type(folder).__name__}", "save it first.")
+        folder = Path(folder)
+        if not folder.is_dir():
+            raise CoterieError("A release must be the folder of a bundle.", f"'{folder}', which is none", hint)
+        manifest = read_manifest(folder)
+        if data_name(manifest) == DATA:
+            what = "A release that was made on Spark can't be made again in memory, record by record."
+            raise CoterieError(what, f"'{folder}'", "protect the file on one machine, if it fits.")
+        if content_hash(folder / "recipe.toml") != manifest["files"]["recipe.toml"]["sha256"]:
+            raise CoterieError("The recipe of a bundle must be as it was written.", f"'{folder}', whose was changed")
+        wanted = manifest["input"].get("sha256")
+        if isinstance(table, (str, Path)):
+            if not Path(table).exists():
+                raise CoterieError("The input of a release must be there.", f"'{table}', which does not exist", hint)
+            if wanted is not None and content_hash(Path(table)) != wanted:
+                got = f"'{table}', which is another file than that of '{folder}'"
+                raise CoterieError("The input must be what the release was made from.", got, hint)
+        out.append((folder, table))
+    return out
+
+
+def recipe_of(folder: Path) -> Recipe:
+    """The recipe of a bundle."""
+    return Recipe.load(folder / "recipe.toml")
+
+
+def again(folder: Path, table: Any, ids: Sequence[str], progress: bool = False) -> Watched:
+    """Make a bundle's data again, and give what was seen on the way; refused if they don't come out the same."""
+    from .replay import replayed
+
+    manifest, known = read_manifest(folder), _known.get()
+    is_file = isinstance(table, (str, Path))
+    key = (folder.resolve(), manifest.get("seal"), str(Path(table).resolve()) if is_file else id(table), tuple(ids))
+    if known is not None and key in known:
+        if (found_before := known[key]) is None:
+            raise CoterieError("A release can't be an earlier one of itself.", f"'{folder}', which names itself")
+        return found_before
+    if known is not None:
+        known[key] = None  # while it is made
+    sha256 = manifest["input"].get("sha256")
+    watcher = Watcher(folder.name, recipe_of(folder), ids, str(sha256) if sha256 else None)
+    found = replayed(folder, table, progress, watcher)[0]
+    if not found.same:
+        what = "An earlier release can be looked at only if its input leads to the same data again."
+        hint = "use the versions of Coterie and its libraries that it was made with, and the same input."
+        raise CoterieError(what, f"'{folder.name}': {found}", hint)
+    watched = watcher.done(int(manifest["input"]["records"]))
+    if known is not None:
+        known[key] = watched
+    return watched

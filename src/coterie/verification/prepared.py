@@ -1,0 +1,227 @@
+"""Whether a prepared column is as it was to be: within its bounds, on its base or precision, of its categories.
+
+A value is read as it is written, by the rules of confidential columns; one that can't be read as its kind fails.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ..errors import CoterieError
+from . import sql, verdict
+from .asking import ask, kinds_of
+from .claims import Guard
+from .literals import literals
+from .prepared_claims import Prepared
+from .verdict import Check
+
+# Of doubles and of single floats: the rounding of a decimal number, of a product, and of a mean of equal ones
+_ROUNDING = {"double": 2.0**-48, "float": 2.0**-20}
+
+
+def checks(relation: Any, claims: Sequence[Prepared], names: Mapping[str, str], records: int) -> list[Check]:
+    """The check of every prepared column. `names` says what the relation calls one, `records` how many there are."""
+    kinds = kinds_of(relation, {p.column: names[p.column] for p in claims})
+    found = []
+    for p in claims:
+        name, kind = names[p.column], kinds[p.column]
+        found.append(of_counts(p, counts(relation, p, name, kind), records, few(p, often(relation, p, name, kind))))
+    return found
+
+
+def counts(relation: Any, claim: Prepared, name: str, kind: str) -> list[int]:
+    """Records, values, values that fail; of these, unreadable, below, above, others, off base, off precision."""
+    ((*found,),) = ask(relation, question(claim, name, kind))
+    return [int(number) for number in found]
+
+
+def often(relation: Any, claim: Prepared, name: str, kind: str) -> dict[str, int]:
+    """How many records have each text, where a least number is claimed; few enough to be told by their texts."""
+    if claim.fewest is None:
+        return {}
+    value = f"SELECT {sql.present(_guard(claim), name, kind)} AS v FROM {sql.RELEASE}"
+    return dict(ask(relation, f"SELECT v::VARCHAR, count(*) FROM ({value}) WHERE v IS NOT NULL GROUP BY 1"))
+
+
+def few(claim: Prepared, counted: Mapping[str, int]) -> int:
+    """How many records have a text that too few have."""
+    spared = {text.strip() for text in claim.spared}
+    numbers = {number for text in spared if (number := _number_of(text)) is not None}  # where a file holds codes
+    small = {text: n for text, n in counted.items() if n < (claim.fewest or 0) and text not in spared}
+    return sum(n for text, n in small.items() if _number_of(text) not in numbers)
+
+
+def of_counts(claim: Prepared, found: Sequence[int], records: int, too_few: int = 0) -> Check:
+    """The check, from what was counted."""
+    check_records(found[0], records)
+    values, bad = found[1], min(found[1], found[2] + too_few)
+    return verdict.prepared(
+        claim.column, _wanted(claim), values, bad, dict(zip(_FAULTS, [*found[3:], too_few], strict=True))
+    )
+
+
+def check_records(seen: int, records: int) -> None:
+    """Refuse a second reading that has not seen all records of the first."""
+    if seen != records:
+        what = "A release must give the same records whenever it is read."
+        raise CoterieError(what, "another number of records", "give a file, or a table in memory.")
+
+
+_FAULTS = (
+    "cannot be read", "below the least", "above the most", "of no category that may occur", "no multiple",
+    "more precise", "in a category of too few records",
+)  # fmt: skip
+
+
+def _wanted(claim: Prepared) -> str:
+    """What every value must be, in words. Bounds are options of a recipe; categories are only counted."""
+    parts = [
+        *([f"at least {_shown(claim.least)}"] if claim.least is not None else []),
+        *([f"at most {_shown(claim.most)}"] if claim.most is not None else []),
+        *([f"a multiple of {_shown(claim.base)}"] if claim.base is not None else []),
+        *([f"the first moment of a {claim.precision}"] if claim.precision is not None else []),
+    ]
+    if claim.values is not None and claim.kind == "text":
+        number = len(claim.values)
+        parts.append(f"one of {number:,} {'category' if number == 1 else 'categories'}")
+    if claim.gone:
+        number = len(claim.gone)
+        parts.append(f"outside the {'category that was' if number == 1 else f'{number:,} categories that were'} to go")
+    if claim.fewest is not None:
+        but = ", but for the one that rare ones were joined to" if claim.spared else ""
+        parts.append(f"in a category of at least {claim.fewest:,} records{but}")
+    words = parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
+    return f"{words}, or a label" if claim.values is not None and claim.kind != "text" else words
+
+
+def _shown(value: Any) -> str:
+    return value if isinstance(value, str) else f"{value:,}" if isinstance(value, int) else f"{value:g}"
+
+
+def question(claim: Prepared, name: str, kind: str) -> str:
+    """The counts that `counts` tells of."""
+    guard = _guard(claim)
+    if claim.kind == "text":
+        fit = _text(claim, kind)
+    else:
+        fit = (_number if claim.kind == "number" else _date)(claim, guard, kind)
+    label = f"v::VARCHAR IN {_in(claim.values)}" if claim.values is not None and claim.kind != "text" else "false"
+    faults = [f"NOT ({label}) AND ({fault})" for fault in fit.faults]
+    named = ", ".join(f"coalesce({fault}, false) AS b{j}" for j, fault in enumerate(faults))
+    bad = [f"b{j}" for j in range(len(faults))]
+    numbers = ", ".join(f"count(*) FILTER (v IS NOT NULL AND {b})" for b in bad)
+    return (
+        f"SELECT count(*), count(v), count(*) FILTER (v IS NOT NULL AND ({' OR '.join(bad)})), {numbers} FROM ("
+        f"SELECT v, {named} FROM (SELECT v, {', '.join(fit.columns)} FROM ("
+        f"SELECT {sql.present(guard, name, kind)} AS v FROM {sql.RELEASE})))"
+    )
+
+
+class _Fit:
+    """Columns that values are read into, and what is wrong with one: NULL and false mean nothing is."""
+
+    def __init__(self, columns: Sequence[str], unreadable: str, **faults: str) -> None:
+        self.columns = columns
+        names = ("below", "above", "others", "off_base", "off_precision")
+        self.faults = [unreadable, *(faults.get(name, "false") for name in names)]
+
+
+def _guard(claim: Prepared) -> Guard:
+    """How a file writes the values, as the other questions take it."""
+    if claim.kind == "date":
+        return Guard(claim.column, "datetime", missing=claim.missing, format=claim.format)
+    if claim.kind == "text":
+        return Guard(claim.column, "nominal", missing=claim.missing)
+    more = {"decimal": claim.decimal, "missing": claim.missing, "thousands": claim.thousands}
+    return Guard(claim.column, "numeric", prefix=claim.prefix, suffix=claim.suffix, **more)  # type: ignore[arg-type]
+
+
+def _number(claim: Prepared, guard: Guard, kind: str) -> _Fit:
+    """Whole numbers (i) are compared as such, the others (w) but for their rounding; infinity is no number."""
+    whole = Guard(guard.column, "integer", decimal=guard.decimal, thousands=guard.thousands, prefix=guard.prefix,
+                  suffix=guard.suffix)  # fmt: skip
+    if kind in sql.TEXT:
+        w, i = sql.value(guard, kind), sql.value(whole, kind)
+    elif kind in sql.FLOATS:
+        w, i = "v::DOUBLE", "NULL::HUGEINT"
+    elif kind in sql.WHOLE | {"boolean"}:
+        w, i = "v::DOUBLE", "v::HUGEINT"
+    elif kind == "decimal":
+        w, i = "v::DOUBLE", "CASE WHEN v = trunc(v) THEN TRY_CAST(v AS HUGEINT) END"
+    else:
+        w, i = "NULL::DOUBLE", "NULL::HUGEINT"
+    if kind == "boolean":
+        w, i = "v::INTEGER::DOUBLE", "v::INTEGER::HUGEINT"
+    near = _ROUNDING["float" if kind == "float" else "double"]
+    faults = {}
+    for name, given, sign in (("below", claim.least, "<"), ("above", claim.most, ">")):
+        if given is not None:
+            edge = f"{float(given)!r}::DOUBLE"
+            room = f"{near * abs(float(given))!r}::DOUBLE"
+            beyond = f"w {sign} {edge} {'-' if sign == '<' else '+'} {room}"
+            exactly = f"i {sign} {int(given)}::HUGEINT" if float(given).is_integer() else f"w {sign} {edge}"
+            faults[name] = f"CASE WHEN i IS NULL THEN {beyond} ELSE {exactly} END"
+    if claim.base is not None:
+        base = f"{float(claim.base)!r}::DOUBLE"
+        away = f"abs(w - round(w / {base}) * {base}) > abs(w) * {near!r}::DOUBLE"
+        exactly = f"i % {int(claim.base)}::HUGEINT <> 0" if float(claim.base).is_integer() else away
+        faults["off_base"] = f"CASE WHEN i IS NULL THEN {away} ELSE {exactly} END"
+    return _Fit((f"{w} AS w", f"{i} AS i"), "w IS NULL OR NOT isfinite(w)", **faults)
+
+
+def _date(claim: Prepared, guard: Guard, kind: str) -> _Fit:
+    """Moments (w) are counted in microseconds, or in nanoseconds where a column has these."""
+    per = 1
+    if kind in sql.TEXT:
+        w = sql.value(guard, kind)
+    elif kind == "timestamp_ns":
+        w, per = "epoch_ns(v)", 1000
+    elif kind == "date" or (kind.startswith("timestamp") and "zone" not in kind):
+        w = "epoch_us(v::TIMESTAMP)"
+    else:
+        w = "NULL::BIGINT"
+    faults = {}
+    for name, which, sign in (("below", "least", "<"), ("above", "most", ">")):
+        edge = claim.bound(which)
+        if edge is not None:
+            faults[name] = f"w {sign} {int(edge) * per}::BIGINT"
+    if claim.precision is not None:
+        micro = f"make_timestamp((w // {per})::BIGINT)"
+        off = f"epoch_us(date_trunc('{claim.precision}', {micro})) <> w // {per}"
+        faults["off_precision"] = f"CASE WHEN w % {per} <> 0 THEN true ELSE {off} END"
+    return _Fit((f"{w} AS w",), "w IS NULL", **faults)
+
+
+def _text(claim: Prepared, kind: str) -> _Fit:
+    """Texts as they are; where the file holds numbers, the texts that are numbers; truth values as true and false."""
+    known = [_among(texts, kind) for texts in (claim.values, claim.gone or None)]
+    other = f"NOT {known[0]}" if known[0] else "false"
+    going = known[1] or "false"
+    fits = kind in sql.TEXT | sql.NUMBERS | {"boolean", "null"}
+    return _Fit(("v AS w",), "false" if fits else "true", others=f"({other}) OR ({going})")
+
+
+def _among(texts: Sequence[str] | None, kind: str) -> str | None:
+    if texts is None:
+        return None
+    if kind in sql.TEXT:
+        return f"(v::VARCHAR IN {_in(texts)})"
+    if kind == "boolean":
+        return f"(v::VARCHAR IN {_in([text.strip().lower() for text in texts])})"
+    numbers = [number for text in texts if (number := _number_of(text)) is not None]
+    listed = ", ".join(f"{number!r}::DOUBLE" for number in numbers) or "NULL::DOUBLE"
+    return f"coalesce(TRY_CAST(v AS DOUBLE) IN ({listed}), false)"
+
+
+def _number_of(text: str) -> float | None:
+    try:
+        number = float(text)
+    except ValueError:
+        return None
+    return number if math.isfinite(number) else None
+
+
+def _in(texts: Sequence[str] | None) -> str:
+    return f"(SELECT unnest({literals([text.strip() for text in texts or ()])}::VARCHAR[]))"
