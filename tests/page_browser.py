@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import signal
 import subprocess
 import tarfile
 import tempfile
@@ -63,11 +64,25 @@ class House:
         context.set_default_timeout(_PATIENCE)
         seen = Seen(context)
         try:
-            yield Person(context, seen, self)
+            yield Person(context, seen, self, scripted=how.get("java_script_enabled", True))
         finally:
             context.close()
         wrong = seen.wrong()
         assert not wrong, wrong
+
+    @contextmanager
+    def work_held(self):
+        """Meanwhile no job gets on: whatever a test looks at, it can't come too late."""
+        threads = Path(f"/proc/{self.process.pid}/task").glob("*/children")
+        workers = [int(pid) for thread in threads for pid in thread.read_text().split()]
+        assert workers
+        for worker in workers:
+            os.kill(worker, signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            for worker in workers:
+                os.kill(worker, signal.SIGCONT)
 
 
 def _turn(path):
@@ -120,8 +135,9 @@ class Seen:
 class Person:
     """The steps that somebody takes, on a page with or without a script."""
 
-    def __init__(self, context, seen, house):
+    def __init__(self, context, seen, house, scripted):
         self.context, self.seen, self.house, self.root = context, seen, house, house.root
+        self.scripted = scripted
         self.page = context.new_page()
 
     def go(self, path):
@@ -144,6 +160,8 @@ class Person:
         self.click("form.line button", f"#reading:has-text('{file}')")
         self.page.wait_for_selector("text=Go on to the columns")
         self.click("text=Go on to the columns", "#columns")
+        if self.scripted:
+            self.page.wait_for_selector("html.js")  # before its script is there, the page listens to nobody
 
     def confirm(self):
         self.click("text=Confirm all", "text=Go on to the promise")
