@@ -1,8 +1,7 @@
-"""The custodian's commands: recipe, protect, verify, assess, compare, replay, difference."""
+"""The custodian's commands up to a release: recipe, protect, verify, assess, compare."""
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
 from typing import Annotated, Any, Optional
@@ -89,6 +88,7 @@ def protect(
     weights: flags.Weights = None,
     unit: flags.Unit = None,
     formulas: flags.Formulas = None,
+    settings: flags.Settings = None,
     method: Annotated[
         Optional[str],  # noqa: UP045
         typer.Option(help="Without a recipe: a name that 'coterie methods' lists. Default: auto."),
@@ -121,7 +121,7 @@ def protect(
     _check_folder(output, force, engine)
     columns = {"quasi": quasi, "confidential": confidential, "drop": drop, "keep": keep}
     texts = {"weights": weights, "unit": unit, "formulas": formulas, "method": method}
-    said = flags.choices(k, read, strata, missing, columns, kind, risk, **texts)
+    said = flags.choices(k, read, strata, missing, columns, kind, risk, settings=settings, **texts)
     place = cluster_session.place(file)
     source, chosen = source_and_recipe(place, recipe, said, memory=memory, called=flags.option, engine=engine)
     if recipe is None and not quiet:
@@ -256,6 +256,7 @@ def assess(
     weights: flags.AnyWeights = None,
     population_fraction: flags.PopulationFraction = None,
     population_size: flags.PopulationSize = None,
+    settings: flags.Settings = None,
     read: flags.Read = None,
     memory: flags.Memory = None,
     engine: flags.EngineName = None,
@@ -299,7 +300,8 @@ def assess(
         check_scores_file(scores, force, "--force", place if isinstance(place, Path) else None)
     columns = {"quasi": quasi, "confidential": confidential, "drop": drop, "keep": keep}
     drawn = {"fraction": population_fraction, "size": population_size}
-    said = flags.choices(k, read, columns=columns, kind=kind, population=drawn, unit=unit, weights=weights)
+    more: dict[str, Any] = {"population": drawn, "settings": settings, "unit": unit, "weights": weights}
+    said = flags.choices(k, read, columns=columns, kind=kind, **more)
     source, chosen = source_and_recipe(place, recipe, said, memory=memory, looking=True, called=called, engine=engine)
     with cluster_session.spark(on_spark, spark_master, spark_conf):
         assessment = run(source, chosen, engine=engine, drivers=drivers, most_columns=depth)
@@ -361,6 +363,7 @@ def compare(
     missing: flags.Missing = None,
     weights: flags.Weights = None,
     unit: flags.Unit = None,
+    settings: flags.Settings = None,
     read: flags.Read = None,
     output: Annotated[
         Optional[Path],  # noqa: UP045
@@ -384,7 +387,8 @@ def compare(
         raise CoterieError("The page must end in .html.", f"'{output.name}'")
     _check_output(output, force)
     columns = {"quasi": quasi, "confidential": confidential, "drop": drop, "keep": keep}
-    said = flags.choices(None, read, strata, missing, columns, kind, weights=weights, unit=unit)
+    more: dict[str, Any] = {"settings": settings, "unit": unit, "weights": weights}
+    said = flags.choices(None, read, strata, missing, columns, kind, **more)
     asked = k if k is not None or risk is not None else "3,5,10"
     sizes = [_whole(text) for text in names_of(asked, "--k") or ()]
     source, chosen = source_and_recipe(file, recipe, said, memory=memory, looking=True, called=flags.option)
@@ -422,79 +426,3 @@ def _whole(text: str) -> int:
     if not text.strip().isdecimal():
         raise CoterieError("--k must be whole numbers, comma-separated.", f"'{text}'")
     return int(text)
-
-
-@app.command()
-@interruptible
-def replay(
-    folder: Annotated[Path, typer.Argument(help="The bundle.")],
-    file: Annotated[str, typer.Option("--input", help="The file that it was made from.")],
-    spark_master: cluster_session.Master = None,
-    spark_conf: cluster_session.Conf = None,
-    json_: flags.Json = False,
-    quiet: flags.Quiet = False,
-) -> None:
-    """Make a bundle's data again from its recipe, and compare the bytes. Exit code 1 if they differ."""
-    from ..release.replay import replay as run
-
-    with cluster_session.spark((folder / "data").is_dir(), spark_master, spark_conf):
-        found = run(folder, cluster_session.place(file), progress=sys.stderr.isatty() and not quiet)
-    if not quiet:
-        tell(str(found))
-    if json_:
-        print(json.dumps(found.as_dict(), indent=2))
-    if not found.same:
-        raise typer.Exit(1)
-
-
-@app.command()
-@interruptible
-def difference(
-    release: Annotated[Path, typer.Argument(help="The bundle that is looked at.")],
-    file: Annotated[Path, typer.Argument(metavar="INPUT", help="The file that it was made from.")],
-    before: Annotated[
-        list[Path],
-        typer.Option(
-            "--before",
-            metavar="RELEASE INPUT",
-            help="An earlier bundle of the same persons, and the file that it was made from; repeatable.",
-        ),
-    ],
-    files: Annotated[
-        Optional[list[Path]],  # noqa: UP045
-        typer.Argument(metavar="EARLIER", help="The INPUT of each --before, in their order."),
-    ] = None,
-    by: Annotated[
-        Optional[str],  # noqa: UP045
-        typer.Option(
-            "--by",
-            metavar="COLUMNS",
-            help="The column that tells persons apart, in every input; several are comma-separated. Default: an "
-            "identifier or unit of all recipes that does.",
-        ),
-    ] = None,
-    rows: Annotated[
-        bool, typer.Option("--rows", help="Match records by their numbers: the first with the first, and so on.")
-    ] = False,
-    json_: flags.Json = False,
-    quiet: flags.Quiet = False,
-) -> None:
-    """Lay a release and earlier ones of the same persons over each other. Exit code 3 if fewer than k are left.
-
-    What it shows is internal: it is about risk.
-    """
-    from ..release.difference import difference as run
-
-    inputs = files or []  # a parser takes one word after an option: the second stands among the arguments, in order
-    if len(inputs) != len(before):
-        what = "Every --before needs an earlier release and its input, and RELEASE INPUT come first."
-        raise CoterieError(what, f"{len(before)} releases and {len(inputs)} inputs")
-    pairs = list(zip(before, inputs, strict=True))
-    shown = sys.stderr.isatty() and not quiet
-    found = run(release, file, pairs, names_of(by, "--by"), rows=rows, progress=shown)
-    if not quiet:
-        tell(str(found))
-    if json_:
-        print(as_json(found.facts))
-    if not found.ok:
-        raise typer.Exit(3)

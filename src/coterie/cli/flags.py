@@ -132,6 +132,15 @@ Formulas = Annotated[
         help="What is done with text that a spreadsheet would run: refuse (default), neutralize or keep.",
     ),
 ]
+Settings = Annotated[
+    _Lists,
+    typer.Option(
+        "--set",
+        metavar="KEY=VALUE",
+        help="Anything else that a recipe can say, as it says it, such as columns.age.top=90 or "
+        "columns.income.importance=3; repeatable.",
+    ),
+]
 
 # Where the work is done
 
@@ -154,6 +163,8 @@ def option(name: str) -> str:
     """How an argument of the library is called on the command line."""
     if name == "population":
         return "--population-fraction or --population-size"
+    if name == "settings":
+        return "--set"
     return f"-{name}" if len(name) == 1 else f"--{name}"
 
 
@@ -166,9 +177,11 @@ def choices(
     kind: list[str] | None = None,
     risk: float | None = None,
     population: Any = None,
+    settings: list[str] | None = None,
     **texts: str | None,
 ) -> Choices:
     """What was said instead of a recipe: lists of columns, which may be given in pieces, sections, and texts."""
+    from ..recipe.single_settings import settings_of
     from ..release.drafting import Choices
 
     lists: dict[str, Any] = {
@@ -177,6 +190,7 @@ def choices(
     }
     said: dict[str, Any] = {**lists, **texts, "strata": _strata(strata), "missing": _missing(missing)}
     said["population"] = {key: value for key, value in (population or {}).items() if value is not None} or None
+    said["settings"] = settings_of(settings, "--set") if settings else None
     return Choices(k=k, risk=risk, read=options_of(read), kind=kinds_of(kind), **said)
 
 

@@ -13,6 +13,8 @@ from ..recipe import Recipe, RecipeError
 from ..recipe.draft import Look, draft_of, questions_for, rules_for
 from ..recipe.fields import Mistake
 from ..recipe.rules import NO_UNIT, close_to, no_such_columns
+from ..recipe.sections import ColumnRule
+from ..recipe.single_settings import check_settings, with_settings
 from ..recipe.suggested import Suggestions, suggested
 from ..tables.columns import KINDS
 from .cluster_source import ClusterSource
@@ -102,6 +104,8 @@ class Choices:
         The kinds of quasi-identifiers and confidential columns that are not to be guessed, or can't be.
     read : mapping
         How a file is read.
+    settings : mapping
+        Anything else of a recipe, such as {"columns": {"age": {"top": 90}}}.
     """
 
     k: int | None = None
@@ -119,6 +123,7 @@ class Choices:
     formulas: str | None = None
     kind: Mapping[str, str] | None = None
     read: Mapping[str, Any] | None = None
+    settings: Mapping[str, Any] | None = None
 
     @property
     def given(self) -> list[str]:
@@ -183,6 +188,7 @@ def source_and_recipe(
         hint = f"coterie recipe {path} drafts one." if isinstance(path, (str, Path)) else "draft_recipe drafts one."
         others = " and ".join(called(name) for name in needed)
         raise CoterieError(f"Give {called('recipe')}, or at least {others}.", f"no {' and no '.join(lacking)}", hint)
+    check_settings(choices.settings or {}, looking, called)
     roles = _roles(choices, called)
     source = open_source(table, choices.read, memory=memory)
     if looking:
@@ -195,8 +201,10 @@ def source_and_recipe(
     k = _K if choices.k is None and choices.risk is None else choices.k
     if choices.risk is not None:
         sections["promise"] = {"risk": choices.risk}
-    method = choices.method or "auto"
-    return source, recipe_from_roles(source, roles, k, method, choices.kind, called=called, **sections)
+    if choices.method is not None:
+        sections["method"] = choices.method
+    settings = choices.settings
+    return source, recipe_from_roles(source, roles, k, choices.kind, called=called, settings=settings, **sections)
 
 
 def _roles(choices: Choices, called: Callable[[str], str]) -> dict[str, str]:
@@ -227,17 +235,18 @@ def recipe_from_roles(
     source: Source,
     roles: Mapping[str, str],
     k: int | None,
-    method: str = "auto",
     kinds: Mapping[str, str] | None = None,
     *,
     called: Callable[[str], str] = "'{}'".format,
+    settings: Mapping[str, Any] | None = None,
     **sections: Any,
 ) -> Recipe:
     """A recipe for roles that were said, with kinds that were said or that columns look like. All must be named.
 
     A column that may be of several kinds is refused until its kind is said.
 
-    `sections` are those of a recipe, such as missing="own-value"; None leaves one out.
+    `sections` are those of a recipe, such as missing="own-value"; None leaves one out. `settings` are laid into the
+    whole, as a part of a recipe's document.
     """
     seen = looks(source)
     _check_some(roles, seen)
@@ -264,7 +273,16 @@ def recipe_from_roles(
     ordered = {name: roles[name] for name in seen}
     file = {**source.options, **sections.pop("file", {})}
     given = {name: value for name, value in sections.items() if value is not None}
-    return Recipe(k=k, method=method, columns=rules_for(ordered, seen, kinds), file=file, **given)
+    columns = {name: _said(rule) for name, rule in rules_for(ordered, seen, kinds).items()}
+    document, mistakes = with_settings({"columns": columns, **given}, settings or {})
+    if mistakes:
+        raise RecipeError(mistakes, "the settings")
+    return Recipe(k=k, file=file, **document)
+
+
+def _said(rule: ColumnRule) -> dict[str, Any]:
+    """What a rule says that was made for roles."""
+    return {key: value for key in ("role", "kind", "order", "format") if (value := getattr(rule, key)) is not None}
 
 
 def _about_row(unnamed: Sequence[str], called: Callable[[str], str]) -> str | None:

@@ -21,7 +21,10 @@ class Measure(NamedTuple):
     source: str
 
 
-_TIES = "at most about 1/k can be re-identified, for all records of an equivalence class look the same"
+_TIES = (
+    "at most about 1/k can be re-identified, for all records of an equivalence class look the same. More, where "
+    "scenarios are grouped separately, or where a unit has several records in a class: any of them counts as found"
+)
 
 MEASURES = {
     "loss": Measure(

@@ -1,7 +1,9 @@
-"""The command analyse: analyses of an input and of its release, side by side."""
+"""The commands for a release that is there already: analyse, replay, difference."""
 
 from __future__ import annotations
 
+import json
+import sys
 from pathlib import Path
 from typing import Annotated, Any, Optional
 
@@ -9,7 +11,7 @@ import typer
 
 from ..errors import CoterieError
 from ..facts import as_json
-from . import flags
+from . import cluster_session, flags
 from .common import app, interruptible, names_of, tell
 
 _Texts = Optional[list[str]]  # noqa: UP045
@@ -117,3 +119,79 @@ def _asked(
                 raise CoterieError("An analysis must be asked for once.", "one of them twice")
             asked[name] = rule
     return asked
+
+
+@app.command()
+@interruptible
+def replay(
+    folder: Annotated[Path, typer.Argument(help="The bundle.")],
+    file: Annotated[str, typer.Option("--input", help="The file that it was made from.")],
+    spark_master: cluster_session.Master = None,
+    spark_conf: cluster_session.Conf = None,
+    json_: flags.Json = False,
+    quiet: flags.Quiet = False,
+) -> None:
+    """Make a bundle's data again from its recipe, and compare the bytes. Exit code 1 if they differ."""
+    from ..release.replay import replay as run
+
+    with cluster_session.spark((folder / "data").is_dir(), spark_master, spark_conf):
+        found = run(folder, cluster_session.place(file), progress=sys.stderr.isatty() and not quiet)
+    if not quiet:
+        tell(str(found))
+    if json_:
+        print(json.dumps(found.as_dict(), indent=2))
+    if not found.same:
+        raise typer.Exit(1)
+
+
+@app.command()
+@interruptible
+def difference(
+    release: Annotated[Path, typer.Argument(help="The bundle that is looked at.")],
+    file: Annotated[Path, typer.Argument(metavar="INPUT", help="The file that it was made from.")],
+    before: Annotated[
+        list[Path],
+        typer.Option(
+            "--before",
+            metavar="RELEASE INPUT",
+            help="An earlier bundle of the same persons, and the file that it was made from; repeatable.",
+        ),
+    ],
+    files: Annotated[
+        Optional[list[Path]],  # noqa: UP045
+        typer.Argument(metavar="EARLIER", help="The INPUT of each --before, in their order."),
+    ] = None,
+    by: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(
+            "--by",
+            metavar="COLUMNS",
+            help="The column that tells persons apart, in every input; several are comma-separated. Default: an "
+            "identifier or unit of all recipes that does.",
+        ),
+    ] = None,
+    rows: Annotated[
+        bool, typer.Option("--rows", help="Match records by their numbers: the first with the first, and so on.")
+    ] = False,
+    json_: flags.Json = False,
+    quiet: flags.Quiet = False,
+) -> None:
+    """Lay a release and earlier ones of the same persons over each other. Exit code 3 if fewer than k are left.
+
+    What it shows is internal: it is about risk.
+    """
+    from ..release.difference import difference as run
+
+    inputs = files or []  # a parser takes one word after an option: the second stands among the arguments, in order
+    if len(inputs) != len(before):
+        what = "Every --before needs an earlier release and its input, and RELEASE INPUT come first."
+        raise CoterieError(what, f"{len(before)} releases and {len(inputs)} inputs")
+    pairs = list(zip(before, inputs, strict=True))
+    shown = sys.stderr.isatty() and not quiet
+    found = run(release, file, pairs, names_of(by, "--by"), rows=rows, progress=shown)
+    if not quiet:
+        tell(str(found))
+    if json_:
+        print(as_json(found.facts))
+    if not found.ok:
+        raise typer.Exit(3)
