@@ -181,14 +181,14 @@ def told_of(error: BaseException) -> Exception:
         return MemoryError("There is not enough memory.")
     if isinstance(error, ImportError):
         what = "All libraries that Coterie needs must load."
-        hint = "it is not installed as a whole, or there is not enough memory (ulimit -v)."
+        hint = "the installation is incomplete, or there is not enough memory (ulimit -v)."
         return CoterieError(what, f"{type(error).__name__} of '{error.name}'" if error.name else None, hint)
     if isinstance(error, SystemError):  # of Python itself, as where a library can't be loaded whole
-        what = "Python and the libraries that Coterie needs must be able to work."
+        what = "Python or a library that Coterie needs failed."
         return CoterieError(what, type(error).__name__, "is there enough memory (ulimit -v)?")
     if isinstance(error, OSError):
         if error.errno and error.errno > 0:
-            return CoterieError("The system refuses to read or write.", os.strerror(error.errno))
+            return CoterieError("The system refused to read or write.", os.strerror(error.errno))
         what = "The system must let Coterie read, write, and load its libraries."
         return CoterieError(what, type(error).__name__, "is there enough memory (ulimit -v)?")
     return UnexpectedError.of(error)

@@ -188,7 +188,7 @@ def test_no_warning_where_the_records_are_hidden_after_all():
         r, caught = ranked(table, 3)
         assert caught == []
         assert r.exposed == 0
-        assert "so do all records here" in str(r)
+        assert "and so is every whole record here" in str(r)
         assert r.labels.shape == table.shape
 
 

@@ -203,7 +203,9 @@ def test_merged_strata_are_told():
     facts = protect(table, how).facts
     assert facts.columns[0].released == "merged strata"
     assert "3 strata were merged into 2, because some had too few records." in facts.notes
-    assert "No group mixes different values of year, but where too few records had the same." in done(public(facts))
+    assert "No group mixes different values of year, except where too few records shared a value." in done(
+        public(facts)
+    )
     large = protect(table.slice(0, 18), how).facts
     assert large.columns[0].released == "as it was"
     assert "No group mixes different values of year." in done(public(large))

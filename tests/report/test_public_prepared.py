@@ -108,7 +108,7 @@ def test_both_reports_say_what_was_done():
     changed = {one.name: one.changed for one in release.facts.prepared}
     inside, outside = render_internal(release.facts), render_public(release.facts)
     for page in (inside, outside):
-        assert "Prepared before all else: pay (values above 90 set to 90)" in page
+        assert "Prepared first: pay (values above 90 set to 90)" in page
         assert "town (categories recoded)" in page
     assert f"{changed['pay']} of 120 values" in inside
     assert f"{changed['pay']} of 120 values" not in outside

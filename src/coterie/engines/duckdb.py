@@ -30,7 +30,7 @@ _BATCH = 1 << 18
 LEAST = 256 << 20  # what Python, its libraries and compiled code take, and some
 _FOR_DUCKDB = 0.25  # of the memory beyond that
 _FOR_ROWS = 0.3
-_HINT = "has every row as many fields as the first, and is its encoding right (--read encoding=cp1252)?"
+_HINT = "does every row have as many fields as the first, and is the encoding right (--read encoding=cp1252)?"
 _NOWHERE = "\ue000 no such text \ue000"  # DuckDB must be told a text that means missing
 
 
@@ -82,7 +82,7 @@ class DuckDBEngine:
     def check_unchanged(self) -> None:
         """Refuse a file that was written to, or replaced, since it was opened."""
         if content_hash(self._path) != self._sha256:
-            raise CoterieError("The input must not change while it is read.", f"'{self._path.name}', which did")
+            raise CoterieError("The input must not change while it is read.", f"'{self._path.name}', which changed")
 
     def gather(self, columns: Sequence[str], into: C, /) -> C:
         """Show these columns of all records to a collector."""
@@ -96,7 +96,7 @@ class DuckDBEngine:
             start += batch.num_rows
             yield Records(numbers, batch.column, self.reading)
         if start != self.records:
-            raise CoterieError("The input must not change while it is read.", "another number of records")
+            raise CoterieError("The input must not change while it is read.", "a different number of records")
 
     def chunks(
         self, columns: Sequence[str], router: Router, sizes: Sequence[int], together: tuple[int, int] | None = None
@@ -118,7 +118,7 @@ class DuckDBEngine:
             table = pa.Table.from_batches(pieces)
             which = np.concatenate(numbers)
             if len(which) != sum(sizes[p] for p in parts):
-                raise CoterieError("The input must not change while it is read.", "another number of records")
+                raise CoterieError("The input must not change while it is read.", "a different number of records")
             yield Chunk(Records(which, table.column, self.reading), part[which].astype(np.int64), parts)
 
     def _parts(self, router: Router, count: int) -> NDArray[Any]:

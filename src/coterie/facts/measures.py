@@ -41,7 +41,7 @@ class LossMeasures(
     columns: Mapping[str, ColumnLoss]
     il1s_mean: float | None
     il1s_sum: float | None
-    loss_by_importance_percent: float | None = None  # columns weighed by their importance; None: all weigh the same
+    loss_by_importance_percent: float | None = None  # columns weighted by importance; None: all weigh the same
 
 
 @dataclass(frozen=True)

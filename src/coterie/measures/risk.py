@@ -328,16 +328,16 @@ def guesses(column: Column, classes: Ints) -> Tried:
 
 
 _NOT_SINGLING = (
-    "It counts only the columns that the scenarios name: an intruder who knows another column, or a value that was "
-    "left as it was, may still single a record out."
+    "It considers only the columns in the scenarios: an intruder who knows another column, or an unchanged value, "
+    "may still single out a record."
 )
 _NOT_LINKING = (
-    "It tries one attack, the nearest record, with the whole original file in hand; other attacks, or one made for "
-    "the method that was used, may link more."
+    "It tries one attack, the nearest record, with the whole original file at hand; other attacks, or one tailored "
+    "to the method, may link more."
 )
 _NOT_INFERENCE = (
-    "It shows what a class tells about its members and nothing that an intruder knows besides; a guess can be good "
-    "because the whole file tells it, whoever is in the file."
+    "It shows what a class reveals about its members, not what an intruder knows besides; a guess can be good "
+    "because of what the whole file shows, even about people who are not in it."
 )
 
 
@@ -377,7 +377,7 @@ def linkability(before: Ints, linked: Linkage, units: Ints | None = None) -> Lin
     n = len(before)
     was = _same_class(before, units) if n else None
     now = linked.share
-    sentence = "There is nothing to link by."
+    sentence = "There is no column to link by."
     if was is not None and now is not None:
         some = f"a sample of {linked.records:,} records" if linked.sampled else "all records"
         sentence = (

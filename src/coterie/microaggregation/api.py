@@ -245,7 +245,7 @@ def _exposed(columns: list[NDArray[Any]], k: int) -> int:
     few = int(np.count_nonzero(alike(columns) < k))
     if few:
         warn_of_privacy(
-            f"The records are not {k}-anonymous: every column was grouped on its own, and {few:,} of "
+            f"The records are not {k}-anonymous: each column was grouped separately, and {few:,} of "
             f"{len(columns[0]):,} records share all their values with fewer than {k - 1} others."
         )
     return few

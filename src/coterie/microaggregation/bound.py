@@ -118,8 +118,8 @@ class Records:
         """What was grouped, made again."""
         numbers = read(self.table)
         if _checksum(numbers.values) != self.checksum:
-            what = "A bound needs the records as they were when they were grouped."
-            raise CoterieError(what, "a table that was changed since then", "microaggregate it again, or a copy of it.")
+            what = "A bound needs the same records that were grouped."
+            raise CoterieError(what, "a table that has changed since", "microaggregate it again, or a copy of it.")
         return encode(numbers.values, self.standardize)
 
 

@@ -93,7 +93,9 @@ class Result:
             Whether to show the bound while it grows.
         """
         if self._by_column:
-            raise CoterieError("A bound needs groups of records.", f"{self.method}, which groups every column alone")
+            raise CoterieError(
+                "A bound needs groups of whole records.", f"{self.method}, which groups each column separately"
+            )
         return bound(self, effort, seconds, progress)
 
     def _reading(self, table: Any) -> Result:
@@ -171,8 +173,8 @@ class Result:
             ("method", _called(self.method, self.params), ""),
             ("records", f"{len(self.labels):,} in {_counted(len(self.columns), 'column')}", ""),
             ("groups", f"{len(sizes):,} of {range_} records", self._hiding()),
-            ("loss", f"{self.loss:.4g} %", f"of the variation in the table is gone: 100 SSE / SST{self._unrounded()}"),
-            ("loss_euclidean", f"{self.loss_euclidean:.4g} %", "the same with distances not squared"),
+            ("loss", f"{self.loss:.4g} %", f"share of the variation that was lost: 100 SSE / SST{self._unrounded()}"),
+            ("loss_euclidean", f"{self.loss_euclidean:.4g} %", "the same with Euclidean instead of squared distances"),
             ("sse, sst", f"{self.sse:.6g}, {self.sst:.6g}", self._measured_on()),
         ]
         if "blocks" in self.params:
@@ -198,9 +200,11 @@ class Result:
 
     def _hiding(self) -> str:
         if self._by_column:
-            records = f"{self.exposed:,} records do not" if self.exposed else "so do all records here"
-            return f"in each column, every value hides among at least {self.k}; {records}"
-        return f"every record hides in a group of at least {self.k}"
+            records = (
+                f"but {self.exposed:,} whole records are not" if self.exposed else "and so is every whole record here"
+            )
+            return f"in each column, every value is shared by at least {self.k} records; {records}"
+        return f"every record is in a group of at least {self.k}"
 
     def _guarantee_lines(self) -> list[tuple[str, str, str]]:
         """What is promised for any data, and what was proven for these."""
@@ -222,7 +226,7 @@ class Result:
         return columns + (", about medians" if self.options["centre"] == "median" else "")
 
     def _sizes_svg(self) -> str:
-        """How many groups there are of each size, as bars."""
+        """Number of groups of each size, as bars."""
         sizes, counts = np.unique(self.sizes, return_counts=True)
         if len(sizes) > 40:
             counts, edges = np.histogram(self.sizes, bins=40)

@@ -89,11 +89,11 @@ def refuse_repeated(seen: dict[str, Repeats]) -> None:
     if not repeated:
         return
     got = "; ".join(
-        f"'{name}': {count.repeated:,} of {count.different:,} values are in 2 to {count.most_records:,} records"
+        f"'{name}': {count.repeated:,} of {count.different:,} values occur in 2 to {count.most_records:,} records"
         for name, count in repeated.items()
     )
     name = max(repeated, key=lambda one: repeated[one].repeated)
-    what = "An identifier repeats, so k records may be fewer than k persons: the recipe must say what is counted."
+    what = "An identifier repeats, so k records may be fewer than k persons: the recipe must say what k counts."
     hint = (
         f'[unit] column = "{name}" counts different values of that column ({in_shell("--unit", name)}); '
         '[unit] column = "none" counts records, if each is a person of its own (--unit none).'

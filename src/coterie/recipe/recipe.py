@@ -45,7 +45,7 @@ class RecipeError(CoterieError):
     def __init__(self, mistakes: Sequence[Mistake], where: str = "the recipe", text: str | None = None) -> None:
         self.mistakes, self._found_in = list(mistakes), (where, text)
         listed = [_sentence(m, text) for m in mistakes]
-        many = f"{len(listed)} mistakes in {where}:" if len(listed) > 1 else f"A mistake in {where}:"
+        many = f"There are {len(listed)} mistakes in {where}:" if len(listed) > 1 else f"There is a mistake in {where}:"
         super().__init__("\n  ".join([many, *listed]))
 
     def __reduce__(self) -> Any:
@@ -158,15 +158,15 @@ class Recipe:
         import tomllib
 
         if has_long_names(text):
-            raise CoterieError(f"{where} must be TOML.", "names inside each other, too many")
+            raise CoterieError(f"{where} must be TOML.", "names nested too deeply")
         try:
             document = tomllib.loads(text)
         except tomllib.TOMLDecodeError as error:
             raise CoterieError(f"{where} must be TOML.", str(error)) from None
         except ValueError:  # Python reads no longer ones
-            raise CoterieError(f"{where} must be TOML.", "a number of thousands of digits") from None
+            raise CoterieError(f"{where} must be TOML.", "a number with thousands of digits") from None
         except RecursionError:
-            raise CoterieError(f"{where} must be TOML.", "lists or tables inside each other, too many") from None
+            raise CoterieError(f"{where} must be TOML.", "lists or tables nested too deeply") from None
         try:
             recipe = cls(**document if folder is None else seen_from(folder, document))
         except RecipeError as error:
@@ -284,11 +284,11 @@ class Recipe:
             mistake = rules.no_such_columns(len(self.columns), len(names))
             raise RecipeError([mistake], *getattr(self, "_read_from", ()))
         mistakes = [
-            Mistake(("columns", name), "The recipe must say what this column of the table is.", "no such entry",
+            Mistake(("columns", name), "The recipe must give every column of the table a role.", "no such entry",
                     'for example role = "identifier" drops it.')
             for name in names if name not in self.columns
         ] + [
-            Mistake(("columns", name), "The table must have the columns that the recipe names.", "no such column",
+            Mistake(("columns", name), "The table must have every column that the recipe names.", "no such column",
                     rules.close_to(name, names))
             for name in self.columns if name not in names
         ]  # fmt: skip
@@ -301,12 +301,12 @@ def _read(document: Mapping[str, Any], mistakes: list[Mistake]) -> dict[str, Any
     own = {f.name for f in fields(_Whole)}
     known = own | {"columns", "draft", "scenarios", "analysis"} | set(_SECTIONS)
     if document.get("draft"):
-        what = "A draft is made of suggestions, for a person to decide."
-        mistakes.append(Mistake(("draft",), what, "draft = true", "look at every line, then remove this one."))
+        what = "A draft consists of suggestions that a person must decide on."
+        mistakes.append(Mistake(("draft",), what, "draft = true", "check every line, then remove this one."))
     for name in document:
         if name not in known:
-            hint = rules.close_to(name, sorted(known)) or f"there are {', '.join(sorted(known))}."
-            mistakes.append(Mistake((name,), "This is no part of a recipe.", None, hint))
+            hint = rules.close_to(name, sorted(known)) or f"the sections are {', '.join(sorted(known))}."
+            mistakes.append(Mistake((name,), "This is not a section of a recipe.", None, hint))
     whole = read_section(_Whole, {n: v for n, v in document.items() if n in own and v is not None}, (), mistakes)
     values: dict[str, Any] = {f.name: getattr(whole, f.name, None) for f in fields(_Whole)}
     for name, (cls, rest, alone) in _SECTIONS.items():
@@ -330,7 +330,7 @@ def _read(document: Mapping[str, Any], mistakes: list[Mistake]) -> dict[str, Any
         for name, rule in values["scenarios"].items()
     }
     if not document.get("columns"):
-        mistakes.append(Mistake(("columns",), "The recipe must say what the columns are.", "none"))
+        mistakes.append(Mistake(("columns",), "The recipe must give the columns a role.", "none"))
     return values
 
 
@@ -345,7 +345,7 @@ def _mapping(cls: Any, given: Any, path: tuple[str, ...], mistakes: list[Mistake
     if given is None:
         return {}
     if not isinstance(given, Mapping):
-        mistakes.append(Mistake(path, "This must be a section for every name.", shown(given)))
+        mistakes.append(Mistake(path, "This must contain a section for every name.", shown(given)))
         return {}
     out = {}
     for name, entry in given.items():

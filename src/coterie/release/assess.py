@@ -53,7 +53,7 @@ class Assessment:
     def save_scores(self, path: str | Path, force: bool = False) -> None:
         """Write the scores of all records as CSV, for those who prepare the release: only the owner may read it."""
         if self._scores is None:
-            raise CoterieError("There are no scores.", hint="assess with drivers=True.")
+            raise CoterieError("There are no scores to save.", hint="assess with drivers=True.")
         save_scores(path, self._scores, force, self._input)
 
     def as_dict(self) -> dict[str, Any]:
@@ -75,8 +75,8 @@ class Assessment:
                 f"  unique        {alone} share these values with no other",
                 f"  below k = {s.k:<4}{few} in equivalence classes of fewer than {s.k}",
                 f"  classes       {c.classes:,} equivalence classes; the smallest has {c.smallest}",
-                f"  expected      {c.expected_reidentifications:,.1f} re-identifications, if an intruder knows these "
-                "values of everybody",
+                f"  expected      {c.expected_reidentifications:,.1f} re-identifications by an intruder who knows "
+                "these values for everybody",
             ]
             if s.population is not None:
                 lines += population_lines(s.population, s.k)
@@ -208,7 +208,8 @@ def _once_prepared(source: Source, recipe: Recipe, engine: str | None, units: An
         risk = class_risk(classes([columns[n] for n in names]), rule.k, units)
         where = f" (scenario {printable(name)})" if recipe.scenarios else ""
         out.append(
-            f"Prepared as the recipe says, {risk.unique:,} {risk.noun} would be unique, and {risk.below_k:,} in "
+            f"After preparing columns as the recipe says, {risk.unique:,} {risk.noun} would be unique, and "
+            f"{risk.below_k:,} in "
             f"classes of fewer than {rule.k}{where}."
         )
     return tuple(out)

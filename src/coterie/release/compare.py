@@ -162,7 +162,7 @@ def compare(
     )
     source, chosen = source_and_recipe(table, recipe, choices, memory=memory, looking=True)
     if chosen.scenarios:
-        raise CoterieError("Candidates differ in k, so scenarios, which have their own, are not compared.", "scenarios")
+        raise CoterieError("Candidates differ in k, so scenarios with their own k cannot be compared.", "scenarios")
     asked, tried = check_risk(risk), check_importance(importance, chosen)
     sizes, names = check_sizes(k, methods, asked, chosen)
     chosen.check_columns(source.names)
@@ -187,8 +187,8 @@ def candidates_of(
     importance is told, and whose own loss.
     """
     if recipes[0].previous is not None:
-        what = "Candidates are compared by themselves, not beside earlier releases."
-        raise CoterieError(what, "[previous]", "leave it out here; protect looks at the one that you choose.")
+        what = "compare does not take earlier releases into account."
+        raise CoterieError(what, "[previous]", "leave it out here; protect checks the candidate that you choose.")
     check_analyses(recipes[0], place)
     with progress_.bar(progress, "comparing"):
         if place == "memory" and not recipes[0].scenarios:

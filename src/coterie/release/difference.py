@@ -108,7 +108,9 @@ def difference(
     names = columns_by(by)
     if not isinstance(rows, bool):
         raise CoterieError(
-            "'rows' must be True or False.", f"an object of type {type(rows).__name__}", "'by' takes names."
+            "'rows' must be True or False.",
+            f"an object of type {type(rows).__name__}",
+            "'by' must be a list of column names.",
         )
     pairs = checked_pairs([(release, input), *_listed(before)])
     recipes = [recipe_of(folder) for folder, _ in pairs]
@@ -135,7 +137,7 @@ def facts_of(releases: Sequence[Watched], by: Sequence[str], rows: bool) -> Diff
         there[j, person] = True
     back, left = there[0] & there[1:].any(axis=0), ~there[0] & there[1:].any(axis=0)
     if prod(len(r.recipe.promises) for r in releases) > _MOST_SCENARIOS:
-        what = f"At most {_MOST_SCENARIOS} combinations of scenarios are looked at."
+        what = f"At most {_MOST_SCENARIOS} combinations of scenarios can be examined."
         raise CoterieError(what, f"{prod(len(r.recipe.promises) for r in releases):,}", "use fewer scenarios.")
     try:
         cases = [_case(names, releases, who, there) for names in product(*(r.recipe.promises for r in releases))]
@@ -143,7 +145,7 @@ def facts_of(releases: Sequence[Watched], by: Sequence[str], rows: bool) -> Diff
         worst = min(range(len(cases)), key=lambda i: (-shown[i].below_k, shown[i].smallest_set))
         columns = _columns(cases[worst], releases, who, there)
     except TooManyError:
-        what = "Persons have too many records in several releases: their combinations can't be held."
+        what = "Persons have too many records in several releases: their combinations do not fit into memory."
         raise CoterieError(what, "more than 100,000,000 of them", "compare fewer releases at a time.") from None
     return DifferenceFacts(
         ok=all(one.below_k == 0 for one in shown),

@@ -141,7 +141,7 @@ def with_key(recipe: Recipe, source: Source, key: str | None) -> Recipe:
 
     said = recipe.file.key
     if key is not None and said not in (None, key):
-        raise CoterieError("The key must be the recipe's.", f"'{key}'", "leave one of them out.")
+        raise CoterieError("The key must be the one in the recipe.", f"'{key}'", "leave one of them out.")
     found = key if key is not None else said
     if isinstance(source, ClusterSource):
         source.check_key(found)
@@ -220,5 +220,5 @@ def checked(data: Any, source: Source, recipe: Recipe) -> Any:
     verdict = verify_claims(answers(data, source, recipe), claims_of(recipe, source.details))
     if not verdict.ok:
         hint = "this is a bug in Coterie: please report it."
-        raise PromiseError("The release must keep its promises.", " ".join(str(verdict).split()), hint)
+        raise PromiseError("The release must meet its promises.", " ".join(str(verdict).split()), hint)
     return verdict

@@ -14,12 +14,12 @@ _MOST = 1 << 50  # bytes: more than any machine has, and DuckDB takes it
 def bytes_of(limit: int | str) -> int:
     """A memory limit in bytes, or as people write it: 2GB, 512MB, 1.5 GiB."""
     if isinstance(limit, bool) or not isinstance(limit, (int, str)):
-        raise CoterieError("A memory limit is a number of bytes, or such as '2GB'.", type(limit).__name__)
+        raise CoterieError("A memory limit must be a number of bytes, or a string such as '2GB'.", type(limit).__name__)
     if isinstance(limit, int):
         return _sensible(limit)
     parts = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([kmgt]?)(i?)b?\s*", limit.lower())
     if not parts:
-        raise CoterieError("A memory limit is a number and a unit.", f"'{limit}'", "for example 2GB.")
+        raise CoterieError("A memory limit must be a number and a unit.", f"'{limit}'", "for example 2GB.")
     return _sensible(float(parts[1]) * (1024 if parts[3] else 1000) ** " kmgt".index(parts[2] or " "))
 
 

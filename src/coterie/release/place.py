@@ -19,16 +19,20 @@ def check_place(folder: Path, force: bool) -> None:
     """Refuse, before any work is done, a place where the bundle cannot or should not go."""
     folder = folder.absolute()
     if not folder.parent.is_dir():
-        raise CoterieError("The place of the bundle must exist.", f"'{folder.parent}'", "create that folder first.")
+        raise CoterieError(
+            "The parent folder of the bundle must exist.", f"'{folder.parent}'", "create that folder first."
+        )
     effective = os.access in os.supports_effective_ids
     if not os.access(folder.parent, os.W_OK | os.X_OK, effective_ids=effective):
-        raise CoterieError("The place of the bundle must be writable.", f"'{folder.parent}'")
+        raise CoterieError("The parent folder of the bundle must be writable.", f"'{folder.parent}'")
     if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
-        raise CoterieError("The bundle is a folder.", f"'{folder}', which is something else")
+        raise CoterieError("The bundle must be a folder.", f"'{folder}', which is not a folder")
     if folder.exists() and not force:
         raise CoterieError("The folder of the bundle exists already.", f"'{folder}'", "--force replaces it.")
     if folder.exists() and any(folder.iterdir()) and not is_bundle(folder):
-        raise CoterieError("Only a bundle is replaced, in a folder of its own.", f"'{folder}', which holds other files")
+        raise CoterieError(
+            "Only a folder that holds nothing but a bundle can be replaced.", f"'{folder}', which holds other files"
+        )
 
 
 _stages: set[Path] = set()  # of this process

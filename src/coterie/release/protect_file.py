@@ -38,7 +38,9 @@ def protect_file(
         How many records are held at a time; else as many as the memory takes.
     """
     warnings.warn(
-        "protect_file is called protect(path, recipe, memory=...).save(folder) now.", DeprecationWarning, stacklevel=3
+        "protect_file has been replaced by protect(path, recipe, memory=...).save(folder).",
+        DeprecationWarning,
+        stacklevel=3,
     )
     place = Path(folder).absolute()
     check_place(place, force)

@@ -67,7 +67,7 @@ class Release:
 
     def __reduce__(self) -> Any:
         """Refuse to be pickled: it knows the records as they were."""
-        raise TypeError("A Release holds the original records and is not pickled; save() writes the bundle.")
+        raise TypeError("A Release holds the original records and cannot be pickled; save() writes the bundle.")
 
     def make(self, progress: bool = False) -> None:
         """Do the work in memory: survey, plan, solve, check."""
@@ -107,8 +107,8 @@ class Release:
 
     def _known(self) -> tuple[Survey, Tally]:
         if self._survey is None or self._tally is None:
-            what = "What is to say of a release that is made part by part is known once it is written."
-            raise CoterieError(what, "a release that is not written yet", "call save(folder) first.")
+            what = "The facts of a release made part by part are known only after it is written."
+            raise CoterieError(what, "a release that has not been written", "call save(folder) first.")
         return self._survey, self._tally
 
     @property
@@ -162,8 +162,8 @@ class Release:
         if not is_uri(str(folder)):
             folder = Path(folder).absolute()
         elif self.engine != "spark":
-            what = "Only Spark writes a bundle to another file system."
-            raise CoterieError(what, f"engine {self.engine}", "save it here, and copy it.")
+            what = "Only Spark can write a bundle to another file system."
+            raise CoterieError(what, f"engine {self.engine}", "save it locally and copy it.")
         write_bundle(self, folder, force, format, progress)
         return folder
 

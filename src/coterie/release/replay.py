@@ -22,7 +22,7 @@ from .spreadsheets import as_written
 if TYPE_CHECKING:
     from .watching import Watcher
 
-OTHER_INPUT, OTHER_RECIPE = "the input is another file", "the recipe was changed"
+OTHER_INPUT, OTHER_RECIPE = "the input is a different file", "the recipe was changed"
 
 
 @dataclass(frozen=True)
@@ -40,10 +40,10 @@ class Replayed:
         """In plain words."""
         if self.same:
             more = f" ({'; '.join(self.differs)})" if self.differs else ""
-            return f"The data came out the same, byte for byte{more}."
+            return f"The data are the same, byte for byte{more}."
         if self.differs[0] in (OTHER_INPUT, OTHER_RECIPE):
-            return "The data were not made again: " + "; ".join(self.differs) + "."
-        return "The data came out different: " + "; ".join(self.differs) + "."
+            return "The data were not repeated: " + "; ".join(self.differs) + "."
+        return "The data differ: " + "; ".join(self.differs) + "."
 
 
 @boundary
@@ -120,5 +120,5 @@ def _versions(manifest: dict[str, Any]) -> tuple[str, ...]:
     for name, old in was.items():
         new = now.get(name) or package_version(name)
         if new != old:
-            out.append(f"{name} {old} then, {new} now")
+            out.append(f"{name} was {old}, is {new}")
     return tuple(out)

@@ -25,7 +25,8 @@ WHY_SOME = (
     "links, and the three nearest to the corner where both are least"
 )
 COMPARABLE = (
-    "The information loss weighs all columns the same, whatever their importance, so that candidates can be compared."
+    "The information loss gives all columns equal weight, whatever their importance, so that candidates "
+    "can be compared."
 )
 _WIDTHS = (14, 5, 18, 12, 14, 9)
 OVERLAP = "least overlap"  # a column of its own, before the last, where there are analyses

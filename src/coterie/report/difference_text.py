@@ -13,8 +13,8 @@ def as_text(facts: DifferenceFacts) -> str:
         f"release         {this.name}: {this.records:,} records, {_persons(this.persons)}",
         *(f"earlier         {one.name}: {one.records:,} records, {_persons(one.persons)}" for one in earlier),
         f"matched by      {', '.join(facts.matched_by) or 'record number'}",
-        f"persons         {facts.returning:,} are in the release and in an earlier one, {facts.new:,} in the release "
-        f"alone, {facts.left:,} in earlier ones alone",
+        f"persons         {facts.returning:,} are in the release and in an earlier one, {facts.new:,} only in the "
+        f"release, {facts.left:,} only in earlier ones",
     ]
     for case in facts.scenarios:
         lines += _scenario(case, len(facts.scenarios) > 1, facts.left)

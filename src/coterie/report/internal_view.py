@@ -103,23 +103,23 @@ def _kept(given: KeptRisk) -> View:
 _CLASSES = (
     ("records", "Records", counted, ""),
     ("classes", "Equivalence classes", counted, "different combinations of quasi-identifiers"),
-    ("unique", "Unique records", counted, "alone in their class; fewer is better"),
+    ("unique", "Unique records", counted, "the only record of their class; fewer is better"),
     ("below_k", "Records in classes below k", counted, "k is not met; 0 is needed after"),
     ("smallest", "Smallest class", counted, "at least k after"),
     ("largest_risk", "Largest re-identification risk", share, "1 / smallest class; lower is better"),
     ("mean_risk", "Mean re-identification risk", share, "classes / records; lower is better"),
-    ("expected_reidentifications", "Expected re-identifications", _about, "if all records are attacked"),
+    ("expected_reidentifications", "Expected re-identifications", _about, "if an intruder tries all records"),
 )  # fmt: skip
 _CLASSES_OF_UNITS = (
     ("records", "Records", counted, ""),
-    ("units", "Units", counted, "whom k counts: different values of the unit's column"),
+    ("units", "Units", counted, "what k counts: different values of the unit column"),
     ("classes", "Equivalence classes", counted, "different combinations of quasi-identifiers"),
-    ("unique", "Unique units", counted, "with a class of their own; fewer is better"),
+    ("unique", "Unique units", counted, "the only unit of a class; fewer is better"),
     ("below_k", "Units in classes below k", counted, "k is not met; 0 is needed after"),
     ("smallest", "Fewest units of a class", counted, "at least k after"),
     ("largest_risk", "Largest re-identification risk", share, "1 / fewest units of a class; lower is better"),
     ("mean_risk", "Mean re-identification risk", share, "of a unit, in its most exposed class; lower is better"),
-    ("expected_reidentifications", "Expected re-identifications", _about, "units, if all are attacked"),
+    ("expected_reidentifications", "Expected re-identifications", _about, "units, if an intruder tries all"),
 )  # fmt: skip
 
 
@@ -141,7 +141,7 @@ def _linkage(linkage: Linkage) -> View:
     times, right = "", plain(linkage.expected_correct, 3)
     if linkage.times_guessing is not None:
         guessed = share(linkage.baseline_share)
-        times = f" Guessing re-identifies {guessed}: linkage is {plain(linkage.times_guessing, 2)} times as good."
+        times = f" Guessing would re-identify {guessed}: linkage is {plain(linkage.times_guessing, 2)} times as good."
     return {
         "value": share(linkage.share),
         "words": f"{right} of {counted(linkage.records, 'record')} tried are expected to be linked to the right "
@@ -208,7 +208,7 @@ def _guess(name: str, of: Guess) -> View:
     if of.baseline_share is not None:
         words += f", against {share(of.baseline_share)} without the release's classes"
     if of.constant_share:
-        words += f"; attribute disclosure for {share(of.constant_share)} of the records, whose class has one value"
+        words += f"; attribute disclosure for {share(of.constant_share)} of the records, whose class has a single value"
     return {"name": name, "value": words}
 
 

@@ -233,7 +233,9 @@ def _state(path: Path) -> tuple[int, ...]:
 
 
 def _changed(path: Path) -> CoterieError:
-    return CoterieError("The file must not change while you work on it.", f"'{path.name}', which did", "open it again.")
+    return CoterieError(
+        "The file must not change while you work on it.", f"'{path.name}', which changed", "open it again."
+    )
 
 
 @contextmanager

@@ -31,7 +31,7 @@ class Scenario:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "quasi", names_of(self.quasi, "quasi"))
-        object.__setattr__(self, "k", _whole(self.k, "k", "a class of one hides nobody."))
+        object.__setattr__(self, "k", _whole(self.k, "k", "a class of one protects nobody."))
 
 
 @dataclass(frozen=True)

@@ -66,7 +66,7 @@ def check_records(seen: int, records: int) -> None:
     """Refuse a second reading that has not seen all records of the first."""
     if seen != records:
         what = "A release must give the same records whenever it is read."
-        raise CoterieError(what, "another number of records", "give a file, or a table in memory.")
+        raise CoterieError(what, "a different number of records", "give a file, or a table in memory.")
 
 
 _FAULTS = (

@@ -103,7 +103,7 @@ def _opened(
             fill: Callable[[], None] = lambda: file.fill(connection, literally, HELD, position)  # noqa: E731
         else:
             if dialect is not None:
-                raise CoterieError("Only a CSV file has a dialect.", "'dialect' for another release", "leave it out.")
+                raise CoterieError("Only CSV files have a dialect.", "'dialect' for another release", "leave it out.")
             connection = _connect(private, None, memory)
             fill = lambda: _pour(connection, release if path is None else path, wanted)  # noqa: E731
         try:
