@@ -253,7 +253,7 @@ def test_the_count_before_dropping_finds_what_is_wrong(monkeypatch):
         ct.protect(episodes(), recipe())
 
 
-# Where nobody said whose records they are
+# Where nobody said what k counts
 
 
 def test_an_identifier_that_repeats_is_refused():

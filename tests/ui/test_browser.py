@@ -135,7 +135,7 @@ def test_whose_records_they_are_is_answered_before_anything_goes_on(person):
     assert "several records may be those of one person" in person.words()
     for path in ("/candidates", "/release"):
         person.go(path)
-        assert "Something comes first" in person.words()
+        assert "Not yet possible" in person.words()
         assert "Whose records they are" in person.words()
     person.go("/promise")
     page.fill("#k", "3")

@@ -93,7 +93,7 @@ def test_cancelling_takes_no_time_and_leaves_nothing(visitor, root):
     assert not (root / "out").exists()
     assert not list(root.glob(".out*"))
     page = words_of(visitor.get("/release").text)
-    assert "It was cancelled. Nothing was written." in page
+    assert "Cancelled. Nothing was written." in page
     visitor.send("/open", {"path": "small.csv"})  # and the next one works
     assert visitor.session.opened.records == 60
 
@@ -163,7 +163,7 @@ def test_one_thing_is_done_at_a_time(visitor):
     ]:
         answer = visitor.post(path, form)
         assert answer.status_code == 422, path
-        assert "One thing is done at a time." in words_of(answer.text), path
+        assert "Only one job can run at a time." in words_of(answer.text), path
         assert visitor.session.jobs.last is job
     assert visitor.session.document is document
     assert visitor.session.attempt is attempt  # what was refused is not what is being opened

@@ -85,7 +85,7 @@ def test_whose_records_they_are_is_asked_for_in_plain_words(visitor, tmp_path):
     page = words_of(visitor.get("/columns").text)
     assert "One thing is left to decide" in page
     page = words_of(visitor.get("/release").text)
-    assert "Whose records they are : Say what k counts: records or persons." in page
+    assert "Whose records they are : Choose what k counts: records or persons." in page
     assert "'?'" not in page
 
 

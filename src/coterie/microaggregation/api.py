@@ -76,7 +76,7 @@ def microaggregate(
     standardize : bool
         Whether distances are taken between columns of mean 0 and variance 1, or between the columns as they are.
     centre : {"mean", "median"}
-        What stands for a group: the mean, or the median of every column. `center` is the same option.
+        Released value of a group: the mean, or the median of every column. `center` is the same option.
     distortion : {"squared", "euclidean"}
         Whether `information_loss` sums squared or plain distances; also what "auto" and a list of gammas minimize.
     diversity : {"centre", "pairwise"}

@@ -45,7 +45,7 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  #
     standardize : bool, default=True
         Whether distances are taken between standardized columns.
     centre : {"mean", "median"}, default="mean"
-        What stands for a group.
+        Released value of a group.
     center : {"mean", "median"}, default=None
         Another name of `centre`; only one of them can be given.
     distortion : {"squared", "euclidean"}, default="squared"

@@ -44,7 +44,7 @@ def group(
 ) -> Grouped:
     """The groups of a part. A release is made as its recipe says, or not at all: nothing is cut short.
 
-    With `units`, whose records they are (-1 where that is not known), every group has at least k different ones.
+    With `units`, what k counts (-1 where that is not known), every group has at least k different ones.
     """
     rule = recipe.method
     if units is not None:

@@ -268,7 +268,7 @@ class Survey:
         return sum(self.keys[key] for key in keys)
 
     def check(self) -> None:
-        """Refuse what no plan can be made for: nobody said whose records they are, or what to do with gaps."""
+        """Refuse what no plan can be made for: nobody said what k counts, or what to do with gaps."""
         refuse_repeated(self.identifiers)
         self._check_missing()
 

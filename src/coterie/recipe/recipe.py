@@ -103,7 +103,7 @@ class Recipe:
     promise : mapping, optional
         Instead of k: {"risk": 0.09}, the largest re-identification risk. Then `k` is the least that keeps it, 12.
     centre : {"mean", "medoid"}
-        What stands for a group: by kind the mean, the rounded mean, the median category, the most frequent category or
+        Released value of a group: by kind the mean, the rounded mean, the median category, the most frequent category or
         the mean date; or the observed record next to the centre.
     shuffle : bool
         Whether rows are released in a random order.

@@ -127,7 +127,7 @@ def assess(
     kind : mapping
         Instead of a recipe, the kinds of columns that cannot be guessed, such as {"region": "nominal"}.
     unit : str
-        The column that tells whose records they are: its different values are counted instead of records.
+        The column that tells what k counts: its different values are counted instead of records.
     weights : str
         The column of sampling weights: each says how many of the population a record stands for, so risk there is told.
     population : mapping
@@ -216,7 +216,7 @@ def _once_prepared(source: Source, recipe: Recipe, engine: str | None, units: An
 
 
 def _columns(source: Source, recipe: Recipe, engine: str | None) -> tuple[dict[str, Column], Any, Any]:
-    """The quasi-identifiers and confidential columns of all records, as numbers; whose records they are; weights."""
+    """The quasi-identifiers and confidential columns of all records, as numbers; what k counts; weights."""
     names, unit = [*recipe.quasi, *recipe.of_role("confidential")], recipe.unit_column
     further = [*([] if unit is None else [unit]), *([] if recipe.weights is None else [recipe.weights.column])]
     place = source.engine(source.choose(engine), raw_rules(recipe))

@@ -168,7 +168,7 @@ class Look:
 
     @property
     def read(self) -> list[str]:
-        """These, and whose records they are."""
+        """These, and what k counts."""
         return [*self.columns, *([] if self._unit is None else [self._unit])]
 
     def add(self, records: Records) -> None:

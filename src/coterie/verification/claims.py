@@ -137,7 +137,7 @@ class Guard:
 
 @dataclass(frozen=True)
 class Unit:
-    """The column that tells whose records they are, and texts that stand for a missing value in it."""
+    """The column that tells what k counts, and texts that stand for a missing value in it."""
 
     column: str
     missing: tuple[str, ...] = ()
