@@ -103,8 +103,8 @@ class Recipe:
     promise : mapping, optional
         Instead of k: {"risk": 0.09}, the largest re-identification risk. Then `k` is the least that keeps it, 12.
     centre : {"mean", "medoid"}
-        Released value of a group: by kind the mean, the rounded mean, the median category, the most frequent category or
-        the mean date; or the observed record next to the centre.
+        Released value of a group: the mean, the rounded mean, the median category, the most frequent category or the
+        mean date, depending on the kind; or the observed record nearest to the centre.
     shuffle : bool
         Whether rows are released in a random order.
     seed : int, optional
