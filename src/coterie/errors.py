@@ -101,11 +101,11 @@ class CoterieError(ValueError):
 
 
 class PromiseError(CoterieError):
-    """What was asked for is understood, and cannot be kept: no release is made."""
+    """The promise cannot be kept, so no release is made."""
 
 
 class UnexpectedError(CoterieError):
-    """A failure that nobody foresaw, most likely a bug: where it happened, and nothing of what was being worked on.
+    """An unexpected failure, most likely a bug: it tells where it happened and nothing about the data.
 
     Attributes
     ----------
@@ -131,7 +131,7 @@ class UnexpectedError(CoterieError):
 
 
 class PrivacyWarning(UserWarning):
-    """The result is valid, but something about it weakens what readers may take it to promise."""
+    """The result is valid, but something weakens the protection that readers may expect."""
 
     def __init__(self, *words: object) -> None:
         super().__init__(*(printable(word) if isinstance(word, str) else word for word in words))

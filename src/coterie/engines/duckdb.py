@@ -51,7 +51,7 @@ class DuckDBEngine:
     sha256 : str
         The hash of the file, as it was when it was opened.
     rows : int, optional
-        How many records are held at a time; else as many as the memory takes.
+        The number of records held at a time. Default: as many as fit into memory.
     """
 
     name = "duckdb"

@@ -32,7 +32,7 @@ from .sections import (
 
 
 class RecipeError(CoterieError):
-    """All that is wrong with a recipe.
+    """All mistakes in a recipe.
 
     Attributes
     ----------
@@ -91,7 +91,7 @@ _SECTIONS = {
 
 @dataclass(frozen=True, init=False)
 class Recipe:
-    """What every column of a table is, and how the table is to be protected.
+    """The role of every column of a table, and how the table is to be protected.
 
     Parameters
     ----------
@@ -99,28 +99,29 @@ class Recipe:
         For every column of the table a `ColumnRule`, or a mapping of its fields, such as
         ``{"age": {"role": "quasi", "kind": "integer"}, "name": {"role": "identifier"}}``.
     k : int
-        The least number of records that share their quasi-identifiers.
+        The size of the smallest equivalence class.
     promise : mapping, optional
-        Instead of k: {"risk": 0.09}, the largest re-identification risk. Then `k` is the least that keeps it, 12.
+        Instead of k: {"risk": 0.09}, the largest re-identification risk. `k` is then the smallest that achieves it,
+        here 12.
     centre : {"mean", "medoid"}
         Released value of a group: the mean, the rounded mean, the median category, the most frequent category or the
         mean date, depending on the kind; or the observed record nearest to the centre.
     shuffle : bool
         Whether rows are released in a random order.
     seed : int, optional
-        Of all that is random. Without, one is drawn, and kept in the release's recipe.
+        Random seed. Default: drawn at random and kept in the release's recipe.
     method, strata, missing, weights, population, unit, guard, previous, file, output : mapping
-        As the sections of the same names: `MethodRule`, `StrataRule`, `MissingRule`, `WeightsRule`,
-        `PopulationRule`, `UnitRule`, `GuardRule`, `PreviousRule`, `FileRule`, `OutputRule`.
+        The sections of the same names: `MethodRule`, `StrataRule`, `MissingRule`, `WeightsRule`, `PopulationRule`,
+        `UnitRule`, `GuardRule`, `PreviousRule`, `FileRule`, `OutputRule`.
     scenarios : mapping of mappings
-        Several sets of quasi-identifiers, each with its own k, that must all hold: `ScenarioRule`.
+        Several sets of quasi-identifiers, each with its own k, all of which must hold: `ScenarioRule`.
     analysis : mapping of mappings
-        Analyses that are made before and after: `AnalysisRule`.
+        Analyses to run before and after: `AnalysisRule`.
 
     Raises
     ------
     RecipeError
-        With all mistakes at once.
+        Lists all mistakes at once.
     """
 
     k: int
@@ -154,7 +155,7 @@ class Recipe:
     @classmethod
     @boundary
     def loads(cls, text: str, where: str = "the recipe", folder: str | Path | None = None) -> Recipe:
-        """A recipe from TOML text; paths of earlier releases are those seen from the folder, if it is given."""
+        """Read a recipe from TOML text; paths of earlier releases are relative to `folder`, if given."""
         import tomllib
 
         if has_long_names(text):
@@ -179,7 +180,7 @@ class Recipe:
     @classmethod
     @boundary
     def load(cls, path: str | Path) -> Recipe:
-        """A recipe from a TOML file."""
+        """Read a recipe from a TOML file."""
         path = Path(path)
         try:
             text = path.read_text(encoding="utf-8")

@@ -58,25 +58,25 @@ def analyse(
 ) -> AnalysisReport:
     """Make analyses on an input and on its release, and say how far they agree.
 
-    Tables are compared, not records: rows may be in any order, and records may have been left out.
+    Whole tables are compared, not records: rows may be in any order, and records may have been suppressed.
 
     Parameters
     ----------
     release : path, table or Release
-        The folder of a bundle, a released file or table, or what `protect` gave.
+        A bundle's folder, a released file or table, or a Release from `protect`.
     input : path or table
-        What it was made from. A Release knows it itself.
+        The original table. Not needed for a Release.
     analyses : mapping of mappings, optional
-        Names of analyses, and what each is, as `[analysis.NAME]` of a recipe; without, those of the recipe.
+        Analyses by name, with the settings of `[analysis.NAME]` in a recipe. Default: those of the recipe.
     recipe : Recipe, path or mapping, optional
-        What the columns are: needed for a file or a table. Of a bundle and of a Release, only its analyses are taken.
+        The roles of the columns: needed for a file or a table. For a bundle or a Release, only its analyses are used.
     memory : int or str, optional
-        The most bytes that may be taken, about, such as "2GB". Both tables must fit.
+        Approximate memory limit, such as "2GB". Both tables must fit.
 
     Raises
     ------
     CoterieError
-        If a table cannot be read, or an analysis is of a column that is not released. No message holds a record's
+        If a table cannot be read, or an analysis uses a column that is not released. No message contains a record's
         value.
     """
     from .flow import as_recipe

@@ -115,37 +115,38 @@ def assess(
     drivers: bool = False,
     most_columns: int | None = None,
 ) -> Assessment:
-    """Assess the risk of a table as it is.
+    """Assess the risk of a table before protection.
 
     Parameters
     ----------
     table : path, table or Source
     recipe : Recipe, path or mapping, optional
-        Says roles, kinds and scenarios.
+        Gives roles, kinds and scenarios.
     quasi, confidential, drop, keep : list of str
-        Instead of a recipe. Only quasi-identifiers and confidential columns are looked at; the others need no name.
+        Instead of a recipe. Only quasi-identifiers and confidential columns are used; other columns need not be named.
     kind : mapping
-        Instead of a recipe, the kinds of columns that cannot be guessed, such as {"region": "nominal"}.
+        Instead of a recipe: kinds of columns that cannot be guessed, such as {"region": "nominal"}.
     unit : str
-        The column that tells what k counts: its different values are counted instead of records.
+        The unit column: k counts its different values instead of records.
     weights : str
-        The column of sampling weights: each says how many of the population a record stands for, so risk there is told.
+        The column of sampling weights, from which the risk in the population is estimated.
     population : mapping
-        Without weights, the population that the table is a random sample of: {"fraction": 0.05} or {"size": 1000000}.
+        Without weights, the population from which the table is a random sample: {"fraction": 0.05} or {"size":
+        1000000}.
     k : int
-        Equivalence classes of fewer records are counted; 5 by default.
+        Equivalence classes with fewer records are counted. Default: 5.
     read : mapping
-        How a file is read, without a recipe that says it.
+        How to read a file, if there is no recipe.
     engine, memory
-        As for `protect`. Part by part, the columns that are looked at are held as numbers, 8 bytes a value.
+        As for `protect`. Part by part, the columns in use are held as numbers of 8 bytes per value.
     options : mapping
-        The old name of `read`.
+        Deprecated name of `read`.
     drivers : bool
-        Also say what drives the risk: minimal sample uniques, SUDA scores, and how much the risk falls if a column is
-        coarsened. Not on Spark.
+        Also report what drives the risk: minimal sample uniques, SUDA scores, and how much the risk falls if a column
+        is coarsened. Not on Spark.
     most_columns : int
-        With drivers: the largest number of columns of a minimal sample unique that is looked for. Default: all, for up
-        to 12 quasi-identifiers; fewer for more.
+        With drivers: the largest number of columns in a minimal sample unique. Default: all, for up to 12
+        quasi-identifiers; fewer for more.
     """
     check_asked(drivers, most_columns, on_spark=engine == "spark")
     read = renamed("options", options, "read", read)

@@ -39,27 +39,29 @@ def verify(
     engine: str | None = None,
     dialect: Mapping[str, Any] | None = None,
 ) -> Verdict:
-    """Check a release on what was written, by code that shares nothing with what made it.
+    """Check a written release, with code that shares nothing with the code that made it.
 
     Parameters
     ----------
     release : path or table
-        The folder of a bundle, which is checked on all its recipe promises, its files on the hashes of its manifest; or
-        a file, a folder of Parquet files, or a table, which is checked on what the other arguments say.
+        A bundle's folder, which is checked against everything its recipe promises and the hashes in its manifest; or a
+        file, a folder of Parquet files or a table, which is checked against the other arguments.
     quasi, k, within, confidential, scenarios, unit
-        As for `coterie.verification.verify`; not for a bundle, which says them itself.
+        As for `coterie.verification.verify`; not for a bundle, which states its own claims.
     read : mapping
-        How a CSV file is read: delimiter, quote, encoding, header, names.
+        How to read a CSV file: delimiter, quote, encoding, header, names.
     recipe : Recipe, path or mapping
-        Instead of all these: what it promises, every scenario and guard, and the columns that a file may hold.
+        Instead of all these: check everything the recipe promises, every scenario and guard, and the columns that a
+        file may contain.
     input : path or table
-        Of a bundle whose column of units was dropped, what it was made from: the release is made again, which says
-        whose record each is, and the units in every class are counted again. Without it, the count that was made before
-        the column was dropped is repeated from `verify.json`.
+        For a bundle whose unit column was dropped: the original table. The release is repeated to find the unit of each
+        record, and the units in every class are counted again. Without it, the count made before the column was dropped
+        is taken from `verify.json`.
     engine : {"duckdb", "spark"}, optional
-        Who counts: DuckDB on this machine, or Spark's workers, for Parquet files in any place that they see.
+        The engine for the check: DuckDB on this machine, or Spark's workers, for Parquet files wherever they can read
+        them.
     dialect : mapping
-        The old name of `read`.
+        Deprecated name of `read`.
     """
     if engine not in (None, "duckdb", "spark"):
         raise CoterieError("'engine' must be one of duckdb, spark.", f"'{engine}'")

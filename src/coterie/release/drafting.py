@@ -46,13 +46,13 @@ def draft_recipe(
     k : int
         The size of the smallest equivalence class.
     read : mapping, optional
-        How a file is read, where that cannot be told from it: delimiter, encoding, decimal, missing and so on.
+        How to read a file, where that cannot be detected: delimiter, encoding, decimal, missing and so on.
     kind : mapping, optional
-        The kinds of columns that are known already, such as {"region": "nominal"}; they are masked or guarded.
+        Kinds of columns that are already known, such as {"region": "nominal"}; these columns are masked or guarded.
     memory : int or str, optional
-        The most bytes that may be taken, about, such as "2GB": a file that needs more is looked at part by part.
+        Approximate memory limit, such as "2GB"; a file that needs more is read part by part.
     options : mapping, optional
-        The old name of `read`.
+        Deprecated name of `read`.
     """
     source = open_source(table, renamed("options", options, "read", read), memory=memory)
     return printable_toml(draft_of(suggestions(source, kind), k))
@@ -162,7 +162,7 @@ def source_and_recipe(
     choices : Choices
         Instead of a recipe: one or the other.
     memory : int or str, optional
-        The most bytes that may be taken, about.
+        Approximate memory limit in bytes.
     looking : bool
         For those who release nothing: columns that no role names are kept, and k is 5 unless it is given.
     called : function

@@ -35,7 +35,7 @@ def protect_file(
     force, progress : bool
         Replace the folder; show a progress bar.
     rows : int, optional
-        How many records are held at a time; else as many as the memory takes.
+        The number of records held at a time. Default: as many as fit into memory.
     """
     warnings.warn(
         "protect_file has been replaced by protect(path, recipe, memory=...).save(folder).",

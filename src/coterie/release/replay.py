@@ -27,7 +27,7 @@ OTHER_INPUT, OTHER_RECIPE = "the input is a different file", "the recipe was cha
 
 @dataclass(frozen=True)
 class Replayed:
-    """Whether the data came out the same, and what differs."""
+    """Whether the data are the same again, and what differs."""
 
     same: bool
     differs: tuple[str, ...]
@@ -48,7 +48,7 @@ class Replayed:
 
 @boundary
 def replay(folder: str | Path, table: Any, *, progress: bool = False) -> Replayed:
-    """Make a bundle's data again, and compare the bytes.
+    """Repeat a bundle's release and compare the bytes of the data.
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ def replay(folder: str | Path, table: Any, *, progress: bool = False) -> Replaye
     table : path or table
         What it was made from.
     progress : bool
-        Whether to show how far it is.
+        Show a progress bar.
     """
     return replayed(Path(folder), table, progress)[0]
 

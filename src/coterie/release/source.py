@@ -31,15 +31,15 @@ _TIMES = 12  # the bytes that protecting takes in memory, for each byte of a CSV
 
 
 class Source:
-    """A table in memory or a file. It is opened once; what is read of it stays for whoever asks next.
+    """A table in memory or a file, opened once; what was read is kept for later use.
 
     Attributes
     ----------
     path : Path or None
     options : mapping
-        How the file is read, where that was said.
+        The reading options that were given.
     memory : int
-        The most bytes that may be taken, about.
+        Approximate memory limit in bytes.
     """
 
     session: Any  # of Spark, where the table is there
@@ -228,13 +228,13 @@ def open_source(
     Parameters
     ----------
     table : DataFrame, pyarrow Table, path or Source
-        A Source is given back as it is. A path may be that of a folder of Parquet files.
+        A Source is returned unchanged. A path may be a folder of Parquet files.
     read : mapping, optional
-        How a file is read, where that cannot be told from it: delimiter, encoding, decimal, missing and so on.
+        How to read a file, where that cannot be detected: delimiter, encoding, decimal, missing and so on.
     memory : int or str, optional
-        The most bytes that may be taken, about, such as "2GB". Files that need more are read part by part.
+        Approximate memory limit, such as "2GB". Files that need more are read part by part.
     engine : str, optional
-        Where the work will be done, if that is known: files are opened for "spark" in another way.
+        The engine that will be used, if known: files for "spark" are opened differently.
     """
     if isinstance(table, Source):
         if (read and dict(read) != table.options) or (memory is not None and bytes_of(memory) != table.memory):

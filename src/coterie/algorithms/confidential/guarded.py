@@ -40,7 +40,7 @@ def guarded(
     X : ndarray of shape (n, p)
         The quasi-identifiers, encoded: float64, C order, finite.
     k : int
-        The least number of records in a group.
+        Minimum group size.
     labels : ndarray of int, of shape (n,), optional
         The partition that "merge" begins with; without it, MDAV's. Groups that cross strata are cut, and groups of
         fewer than k are merged like those that fall short of a guard. The other rules make their own groups and take
