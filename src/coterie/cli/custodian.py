@@ -28,9 +28,9 @@ def recipe(
     memory: flags.Memory = None,
     force: flags.Force = False,
 ) -> None:
-    """Draft a recipe by looking at a file: a role and a kind for every column, with the reasons, for you to decide.
+    """Draft a recipe from a file: a suggested role and kind for every column, with reasons, for you to decide.
 
-    Where only you can know, the draft has "?" and the reason, and is refused until that is decided.
+    Where only you can know, the draft has "?" and the reason; it is refused until you decide.
     """
     from ..formats.atomic import atomically
     from ..release.drafting import draft_recipe
@@ -107,9 +107,9 @@ def protect(
     json_: flags.Json = False,
     quiet: flags.Quiet = False,
 ) -> None:
-    """Protect a file: a bundle with the data, the recipe, the check and the reports, whole or not at all.
+    """Protect a file: write a bundle with the data, the recipe, the check and the reports; all of it or nothing.
 
-    Without a recipe, -k (or --risk) and --quasi are needed, and every column must be in one of the four lists.
+    Without a recipe, -k (or --risk) and --quasi are required, and every column must be in one of the four lists.
     """
     from ..release.drafting import source_and_recipe
     from ..release.flow import protect as run
@@ -212,7 +212,7 @@ def verify(
     json_: flags.Json = False,
     quiet: flags.Quiet = False,
 ) -> None:
-    """Check a release on its bytes: every promise of a bundle or a recipe, or k. Exit code 3 if one is not kept."""
+    """Check the written release: every promise of a bundle or a recipe, or k. Exit code 3 if one is not met."""
     from ..release.check import verify as run
 
     place = cluster_session.place(release)
@@ -288,9 +288,9 @@ def assess(
     force: flags.Force = False,
     json_: flags.Json = False,
 ) -> None:
-    """Assess the risk of a raw file: how many records are unique, or in small equivalence classes.
+    """Assess the risk of an original file: how many records are unique or in small equivalence classes.
 
-    Without a recipe, columns that no list names are kept.
+    Without a recipe, columns in no list are kept.
     """
     from ..release.assess import assess as run
     from ..release.drafting import source_and_recipe
@@ -388,9 +388,9 @@ def compare(
     json_: flags.Json = False,
     quiet: flags.Quiet = False,
 ) -> None:
-    """Compare candidates: the information loss of each method and k, and the risk that is left.
+    """Compare candidates: the information loss and the remaining risk of each method and k.
 
-    Without a recipe, columns that no list names are kept. Exit code 3 if no candidate keeps the --risk.
+    Without a recipe, columns in no list are kept. Exit code 3 if no candidate meets the --risk.
     """
     from ..release.compare import compare as run
     from ..release.drafting import source_and_recipe

@@ -54,9 +54,9 @@ def analyse(
     json_: flags.Json = False,
     quiet: flags.Quiet = False,
 ) -> None:
-    """Make analyses on a release and on its input: estimates, and the overlap of their confidence intervals.
+    """Run analyses on a release and on its original: estimates, and the overlap of their confidence intervals.
 
-    Without options, those of the recipe. The result is internal: small counts and values of records may show.
+    Default: the analyses of the recipe. The result is internal: it may show small counts and values of records.
     """
     from ..release.analyse import analyse as run
 
@@ -135,7 +135,7 @@ def replay(
     json_: flags.Json = False,
     quiet: flags.Quiet = False,
 ) -> None:
-    """Make a bundle's data again from its recipe, and compare the bytes. Exit code 1 if they differ."""
+    """Repeat a bundle's release from its recipe and compare the bytes. Exit code 1 if they differ."""
     from ..release.replay import replay as run
 
     with cluster_session.spark((folder / "data").is_dir(), spark_master, spark_conf):
@@ -180,9 +180,10 @@ def difference(
     json_: flags.Json = False,
     quiet: flags.Quiet = False,
 ) -> None:
-    """Lay a release and earlier ones of the same persons over each other. Exit code 3 if fewer than k are left.
+    """Combine a release with earlier ones about the same persons. Exit code 3 if anyone has fewer than k candidates
+    left.
 
-    What it shows is internal: it is about risk.
+    The output is internal: it shows risk.
     """
     from ..release.difference import difference as run
 

@@ -29,7 +29,7 @@ def ui(
     no_browser: Annotated[bool, typer.Option("--no-browser", help="Print the link without opening a browser.")] = False,
     memory: flags.Memory = None,
 ) -> None:
-    """Protect files on a page in the browser: on this machine alone, for the one who starts it.
+    """Protect files on a page in the browser: on this machine only, for the person who starts it.
 
     The link on stderr works once. Ctrl-C stops the page.
     """

@@ -18,7 +18,7 @@ from .common import app, blocks_of, console, interruptible, names_of, options_of
 
 @app.command()
 def methods(json_: Annotated[bool, typer.Option("--json", help="As JSON.")] = False) -> None:
-    """List the methods: name, what it is, paper, cost, promise, parameters."""
+    """List the methods with their papers, costs, guarantees and parameters."""
     from ..microaggregation.api import methods as registry
 
     if json_:
@@ -151,7 +151,8 @@ def reproduce(
     ] = None,
     json_: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
 ) -> None:
-    """Recompute the tables of the five papers, published and ours side by side. Exit code 1 if a cell is wrong."""
+    """Recompute the tables of the five papers and show them beside the published ones. Exit code 1 if a cell is
+    wrong."""
     from ..reproduce import published as tables
     from ..reproduce import side_by_side as report
 

@@ -88,8 +88,7 @@ def microaggregate(
         to even, and keeps their type; a number rounds all columns to that many decimals. Losses refer to the centres
         before rounding.
     random_state : int, Generator or None
-        Seed of randomized methods and of the local search; other methods do not use it. `seed` is an
-        same option.
+        Seed of randomized methods and of the local search; other methods do not use it. `seed` is an alias.
     progress : bool
         Show a progress bar.
     **params

@@ -99,7 +99,7 @@ class Choices:
     unit : str
         The column whose different values k counts, or "none" where it counts records.
     formulas : str
-        What is done with formulas in a file of text.
+        What to do with text that a spreadsheet would run as a formula.
     kind : mapping
         The kinds of quasi-identifiers and confidential columns that are not to be guessed, or can't be.
     read : mapping

@@ -77,7 +77,7 @@ def release_facts(
 
 
 def _unit(survey: Survey, recipe: Recipe) -> UnitFacts | None:
-    """Whose records they are."""
+    """What k counts: the different values of a column (persons, say) instead of records."""
     name = recipe.unit_column
     if name is None:
         return None
