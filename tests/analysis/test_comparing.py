@@ -234,8 +234,8 @@ def test_of_a_model_that_was_not_made_nothing_else_is_said():
     for asked, before, after, reason, told in (
         (logistic, odd, odd, "must be 0 or 1", "It could not be computed."),
         (logged, odd, odd, "no record has all values, or they are not defined", "It could not be computed."),
-        (logged, fine, odd, "no record has all values, or they are not defined", "It could not be made after."),
-        (logged, odd, fine, "no record has all values, or they are not defined", "It could not be made before."),
+        (logged, fine, odd, "no record has all values, or they are not defined", "It could not be computed after."),
+        (logged, odd, fine, "no record has all values, or they are not defined", "It could not be computed before."),
     ):
         found = comparing.compared("m", asked, before, after)
         text, (view,) = as_text([found]), analyses_view([found])

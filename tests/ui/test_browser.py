@@ -585,7 +585,7 @@ def test_who_stops_the_page_is_told_so(browser, tmp_path):
         with house.person() as person:
             person.open("companies.csv")
             person.go("/quit")
-            assert "will be gone" in person.words()
+            assert "will be lost" in person.words()
             person.click("main button.main", "text=Coterie has stopped")
             assert person.page.locator("nav.steps, .tools, footer a").count() == 0
             house.process.wait(30)

@@ -104,7 +104,7 @@ def test_a_process_that_is_killed_is_told_and_leaves_nothing(visitor, root):
     os.kill(visitor.session.jobs._worker.pid, signal.SIGKILL)
     assert job.over.wait(SECONDS)
     assert job.state == "died"
-    assert "Its process ended before it was done" in words_of(visitor.get("/release").text)
+    assert "Its process ended unexpectedly" in words_of(visitor.get("/release").text)
     assert not (root / "out").exists()
     assert not list(root.glob(".out*"))
     assert len(temporaries()) == 1  # that of the next process
@@ -226,7 +226,7 @@ def test_a_preview_that_is_cancelled_is_told(visitor):
     visitor.post("/job/cancel")
     asking.join(SECONDS)
     assert answers[0].status_code == 422
-    assert "It was cancelled" in words_of(answers[0].text)
+    assert "Cancelled" in words_of(answers[0].text)
 
 
 def test_a_worker_that_nobody_understands_is_as_good_as_gone(visitor, monkeypatch):
