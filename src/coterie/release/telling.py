@@ -310,7 +310,8 @@ def links_records(recipe: Recipe) -> str | None:
             "out unless it is needed."
         )
     return (
-        f"The unit '{name}' is released: it links all records of a unit. Whoever finds one of them knows the others, "
+        f"The unit '{name}' is released: it links all records of a unit. Anyone who finds one of them knows the "
+        "others, "
         'and several classes together may tell who it is. Drop it (role = "identifier") unless it is needed.'
     )
 

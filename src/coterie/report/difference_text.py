@@ -73,7 +73,8 @@ def notes(previous: PreviousFacts | None) -> list[str]:
         f"Beside {len(found.releases) - 1:,} earlier: the smallest set of persons consistent with somebody's classes "
         f"in all releases is {found.smallest_set:,}. {found.returning:,} persons are in an earlier release, too, "
         f"{found.new:,} in none; {found.left:,} are in earlier ones alone, and of these at most "
-        f"{max(case.left_below_k for case in found.scenarios):,} are below k for whoever knows that they are not in "
+        f"{max(case.left_below_k for case in found.scenarios):,} are below k for an intruder who knows that they "
+        "are not in "
         "this one."
     ]
     if previous.free_loss_percent is not None and previous.loss_percent is not None:
