@@ -91,7 +91,7 @@ class Prepared:
 
     def _texts(self, name: str, given: Any) -> tuple[str, ...]:
         if isinstance(given, str) or not isinstance(given, Sequence) or not all(isinstance(g, str) for g in given):
-            raise CoterieError(f"'{name}' of '{self.column}' must be a list of texts.", type(given).__name__)
+            raise CoterieError(f"'{name}' of '{self.column}' must be a list of strings.", type(given).__name__)
         return tuple(given)
 
     def _check_effects(self) -> None:
