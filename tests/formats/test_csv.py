@@ -156,7 +156,7 @@ def test_odd_files_are_refused_without_a_word_of_them(tmp_path, data, match):
         ({"header": "no"}, "true or false"),
         ({"names": ["x", "y"]}, "stated whether the first line.*header=true"),
         ({"names": ["x"]}, "1 names for 2 columns"),
-        ({"names": "xy"}, "list of texts"),
+        ({"names": "xy"}, "list of strings"),
         ({"missing": "NA"}, "list of short strings"),
         ({"delimiter": ";"}, "2 fields|1 fields|first line"),
     ],
