@@ -116,6 +116,31 @@ def test_a_file_that_was_tampered_with_fails(bundle, column, value, tmp_path):
     assert any(column in check.columns for check in found.checks if not check.ok)
 
 
+@pytest.mark.parametrize(
+    ("rule", "raw"),
+    [
+        ({"width": 500}, "1234"),
+        ({"width": 500, "top": 7_800}, "7500-7999"),  # its band is called 7500+
+        ({"width": 500, "bands_as": "middle"}, "1255"),
+        ({"width": 500, "bottom": 700, "bands_as": "middle"}, "699"),
+        ({"bands": [0, 2_000, 5_000], "top": 9_000, "bands_as": "middle"}, "1001"),
+    ],
+)
+@pytest.mark.parametrize("kind", ["integer", "numeric"])
+def test_a_kept_number_that_is_in_no_band_is_found(rule, raw, kind, tmp_path):
+    """Whatever bounds are known: the edges may depend on the column, what bands look like does not."""
+    how = recipe({"pay": {"role": "confidential", "kind": kind, **rule}})
+    release = coterie.protect(people(), how)
+    assert release.verdict.ok
+    data = release.data.to_pandas().astype({"pay": str})
+    data.to_csv(tmp_path / "kept.csv", index=False)
+    assert coterie.verify(tmp_path / "kept.csv", recipe=how).ok
+    data.loc[3, "pay"] = raw
+    data.to_csv(tmp_path / "broken.csv", index=False)
+    found = coterie.verify(tmp_path / "broken.csv", recipe=how)
+    assert [check.columns for check in found.checks if not check.ok] == [("pay",)]
+
+
 def test_risk_before_is_that_of_the_original_values(stored):
     """Bands make classes of prepared values; before, everybody was alone."""
     release = coterie.protect(stored, recipe())

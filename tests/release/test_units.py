@@ -327,10 +327,24 @@ def test_reports_speak_of_units(tmp_path):
     assert "records of at least 3 other units" in said
     internal = (folder / "internal.html").read_text()
     assert "Fewest units of a class" in internal
+    assert "Largest share of a unit" in internal
+    assert "That is above 1/k where a unit has several records of a class" in internal
+    assert "at most 1/k can be re-identified" not in internal
     assert "records of at least 3 other units" in (folder / "report.html").read_text()
     plain = str(ct.protect(episodes(), recipe(unit="none")))
     assert "unique records" in plain
     assert "unit" not in plain
+
+
+def test_links_beyond_one_in_k_are_explained():
+    """Two persons have most of the records: links are right more often than 1/k, and the text says how far they can."""
+    table = episodes(12, 4)
+    more = episodes(2, 80, seed=1)
+    table = pa.concat_tables([table, more.set_column(0, "person", [[f"Q {p}" for p in more["person"].to_pylist()]])])
+    release = ct.protect(table, recipe(k=3, seed=1))
+    (scenario,), linked = release.measures.risk.scenarios, release.measures.risk.linkage.share
+    assert scenario.after.largest_risk < linked <= scenario.after.largest_unit_share
+    assert "of the records of a class" in str(release)
 
 
 def test_public_counts_are_surely_of_k_persons():

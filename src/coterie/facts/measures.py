@@ -154,6 +154,7 @@ class ClassRisk(Keyed):
     expected_reidentifications: float  # records, or units
     sizes: Mapping[str, int]  # how many classes there are of each size, or range of sizes: "5", "10-19"
     units: int | None = None  # how many there are; None where records are counted
+    largest_unit_share: float | None = None  # of the records of a class, those of one unit: at least `largest_risk`
 
     @property
     def counted(self) -> int:

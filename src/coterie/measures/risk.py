@@ -126,7 +126,8 @@ def class_risk(classes: Ints, k: int, units: Ints | None = None) -> ClassRisk:
     The largest and the mean risk are those of 1/s over the records, None where there are none.
 
     With `units` (-1 where a record's is not known), s is the number of different units in a class. A unit is found with
-    the largest 1/s of its records' classes; all counts and means are of units.
+    the largest 1/s of its records' classes; all counts and means are of units. Whoever guesses whose a record is does
+    better than 1/s where a unit has several records of the class: `largest_unit_share` is the most that can be right.
     """
     if units is not None:
         return _unit_risk(classes, k, units)
@@ -163,7 +164,14 @@ def _unit_risk(classes: Ints, k: int, units: Ints) -> ClassRisk:
         expected_reidentifications=float(risk.sum()),
         sizes=class_sizes(there),
         units=count,
+        largest_unit_share=_largest_unit_share(classes, units) if count else None,
     )
+
+
+def _largest_unit_share(classes: Ints, units: Ints) -> float:
+    """The largest share that one unit has of the records of a class."""
+    same = combined([classes, alone_if_unknown(units)])
+    return float((np.bincount(same)[same] / np.bincount(classes)[classes]).max())
 
 
 class Contents(NamedTuple):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, field, fields
@@ -137,7 +136,7 @@ def _finite(value: Any) -> int | float:
     if isinstance(value, bool) or not isinstance(value, Real):
         raise WrongError
     plain: int | float = int(value) if isinstance(value, Integral) else float(value)
-    if not math.isfinite(plain) or abs(plain) > _LARGEST:
+    if not abs(plain) <= _LARGEST:  # nor NaN; math.isfinite takes no integer of hundreds of digits
         raise WrongError(f"numbers are finite and below {_LARGEST:g}.")
     return plain
 

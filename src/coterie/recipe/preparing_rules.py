@@ -178,6 +178,9 @@ def _check_labels(rule: ColumnRule, wrong: _Counted) -> None:
         if getattr(rule, key.removesuffix("_label")) is None:
             bound = key.removesuffix("_label")
             wrong(key, f"A label needs its bound: {bound}.", "none", f"for example {bound} = 90.")
+        if _is_number(getattr(rule, key)):
+            what = "A label among numbers must not look like a number itself."
+            wrong(key, what, "one that does", 'for example "90+"; or the bound without a label.')
     if not labels:
         return
     if rule.role == "quasi":
@@ -188,6 +191,15 @@ def _check_labels(rule: ColumnRule, wrong: _Counted) -> None:
         wrong(labels[0], what, "t", "use bands, or the bound without a label.")
     if rule.top_label is not None and rule.bottom_label is not None:
         _check_different((rule.bottom_label, rule.top_label), wrong)
+
+
+def _is_number(text: str) -> bool:
+    """Whether somebody might read a text as a number, with a point or a comma."""
+    try:
+        float(text.replace(",", "."))
+    except ValueError:
+        return False
+    return True
 
 
 def _check_bands(rule: ColumnRule, wrong: _Counted) -> None:

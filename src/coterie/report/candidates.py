@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 HEAD = ("method", "k", "information loss", "linked", "largest risk", "seconds", "")
 MEANING = (
     "information loss: 0 %, values unchanged, to 100 %, one value for all; linked: records re-identified by linking "
-    "each to the nearest original; largest risk: 1 / smallest equivalence class; seconds: CPU time. On the frontier "
+    "each to the nearest original; largest risk: 1 / smallest equivalence class, or 1 / fewest units of one, where a "
+    "unit with several records of a class may be linked more often; seconds: CPU time. On the frontier "
     "(not dominated): no other candidate has less loss and no more links, or fewer links and no more loss. Best: "
 )
 WHY = "for each k, the candidate on the frontier that loses least"

@@ -207,7 +207,11 @@ def _risk(risk: RiskMeasures) -> list[Line]:
             lines += _population(scenario.population_before, scenario.population_after)
     if risk.linkage.share is not None:
         words = "of the records are re-identified by linking them to the nearest original; by guessing "
-        lines.append(("record linkage", share(risk.linkage.share), words + share(risk.linkage.baseline_share)))
+        words += share(risk.linkage.baseline_share)
+        shares = [s.after.largest_unit_share for s in risk.scenarios if s.after.largest_unit_share is not None]
+        if shares:
+            words += f"; one unit has up to {share(max(shares))} of the records of a class"
+        lines.append(("record linkage", share(risk.linkage.share), words))
     constant = max((one.constant_classes or 0 for one in risk.confidential), default=0)
     if constant:
         lines.append(

@@ -22,8 +22,8 @@ class Measure(NamedTuple):
 
 
 _TIES = (
-    "at most about 1/k can be re-identified, because all records of an equivalence class look the same. More, where "
-    "scenarios are grouped separately, or where a unit has several records in a class: any of them counts as found"
+    "at most 1/k can be re-identified, because all records of an equivalence class look the same. More, where "
+    "scenarios are grouped separately"
 )
 
 MEASURES = {
@@ -182,6 +182,30 @@ RISKS = {
         "what an intruder can infer from relations between columns.",
         "Machanavajjhala et al. 2007, doi:10.1145/1217299.1217302; Li, Li & Venkatasubramanian 2007, "
         "doi:10.1109/ICDE.2007.367856",
+    ),
+}  # fmt: skip
+
+RISKS_OF_UNITS = {
+    **RISKS,
+    "unique": RISKS["unique"]._replace(
+        name="Unique units", means="Units that are the only one in a class: no other unit has the same quasi-identifiers."
+    ),
+    "largest_risk": RISKS["largest_risk"]._replace(
+        means="1 / fewest units of an equivalence class: the chance of picking the right unit in the class, for an "
+        "intruder who knows the quasi-identifiers exactly and knows that the unit is in the file.",
+        hides="that a unit may have several records in a class. Guessing the unit of a record then succeeds more often: up to "
+        "the largest share of a class that belongs to one unit.",
+    ),
+    "expected_reidentifications": RISKS["expected_reidentifications"]._replace(
+        means="The number of units that such an intruder would match correctly on average, trying each in its most "
+        "exposed equivalence class."
+    ),
+    "linkage": RISKS["linkage"]._replace(
+        means="Share of the released records whose nearest original record is one of the same unit; ties count by "
+        "their share.",
+        better="Lower is better; at most the largest share of a class that belongs to one unit, because all records of a "
+        "class look the same. This exceeds 1/k where a unit has several records in a class: k counts units. More, "
+        "where scenarios are grouped separately.",
     ),
 }  # fmt: skip
 
