@@ -188,12 +188,14 @@ RISKS = {
 RISKS_OF_UNITS = {
     **RISKS,
     "unique": RISKS["unique"]._replace(
-        name="Unique units", means="Units that are the only one in a class: no other unit has the same quasi-identifiers."
+        name="Unique units", means="Units that are the only one in a class: no other unit has the same "
+            "quasi-identifiers."
     ),
     "largest_risk": RISKS["largest_risk"]._replace(
         means="1 / fewest units of an equivalence class: the chance of picking the right unit in the class, for an "
         "intruder who knows the quasi-identifiers exactly and knows that the unit is in the file.",
-        hides="that a unit may have several records in a class. Guessing the unit of a record then succeeds more often: up to "
+        hides="that a unit may have several records in a class. Guessing the unit of a record then succeeds more "
+            "often: up to "
         "the largest share of a class that belongs to one unit.",
     ),
     "expected_reidentifications": RISKS["expected_reidentifications"]._replace(
@@ -203,7 +205,8 @@ RISKS_OF_UNITS = {
     "linkage": RISKS["linkage"]._replace(
         means="Share of the released records whose nearest original record is one of the same unit; ties count by "
         "their share.",
-        better="Lower is better; at most the largest share of a class that belongs to one unit, because all records of a "
+        better="Lower is better; at most the largest share of a class that belongs to one unit, because all "
+            "records of a "
         "class look the same. This exceeds 1/k where a unit has several records in a class: k counts units. More, "
         "where scenarios are grouped separately.",
     ),
