@@ -17,7 +17,18 @@ BAD = [
     "CON", "nul", "aux.csv", "Prn.tar.gz", "com1", "LPT9.csv", "COM¹.csv", "nul .csv", "conout$", "data.", "data.csv ",
     "11:30.csv", "a?b.csv", "data.csv:stream", 'a"b', "a|b", "tab\there",
 ]  # fmt: skip
-GOOD = ["data.csv", "console.csv", "auxiliary", "com10.csv", "null", ".hidden", "a b.csv", "été.csv", "com.csv", "x.con"]
+GOOD = [
+    "data.csv",
+    "console.csv",
+    "auxiliary",
+    "com10.csv",
+    "null",
+    ".hidden",
+    "a b.csv",
+    "été.csv",
+    "com.csv",
+    "x.con",
+]
 
 
 @pytest.mark.parametrize("name", BAD)
@@ -26,7 +37,7 @@ def test_names_that_windows_cannot_hold_are_refused_there_before_any_work(name, 
     for refused in (
         lambda: check_place(tmp_path / name, force=False),
         lambda: atomic.check_writable(tmp_path / name, tmp_path / "input.csv", force=False),
-        lambda: atomic.atomically(tmp_path / name, lambda path: None),
+        lambda: atomic.atomically(tmp_path / name, lambda _: None),
         lambda: Locations(tmp_path).new(name),
     ):
         with pytest.raises(ct.CoterieError, match=r"needs another name|path must be plain"):
@@ -57,7 +68,7 @@ def test_a_file_that_another_program_holds_open(tmp_path, monkeypatch):
 
     monkeypatch.setattr(os, "replace", refuse)
     with pytest.raises(ct.CoterieError, match="open in another program"):
-        atomic.atomically(place, lambda path: None)
+        atomic.atomically(place, lambda _: None)
     assert place.read_text(encoding="utf-8") == "old"
     assert os.listdir(tmp_path) == ["out.csv"]
 

@@ -102,5 +102,5 @@ def test_the_memory_of_a_windows_machine(monkeypatch):
     system = SimpleNamespace(kernel32=SimpleNamespace(GlobalMemoryStatusEx=tell))
     monkeypatch.setattr(ctypes, "windll", system, raising=False)
     assert memory_limit.default_limit() == int(0.6 * (16 << 30))
-    system.kernel32.GlobalMemoryStatusEx = lambda state: 0
+    system.kernel32.GlobalMemoryStatusEx = lambda _: 0
     assert memory_limit.default_limit() == 4 << 30
