@@ -23,6 +23,7 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 _PACKAGE = Path(__file__).parent
+_ON_WINDOWS = os.name == "nt"
 _SHOWN = 6  # places in a message; the innermost ones
 
 
@@ -65,6 +66,10 @@ def _with_escapes(text: str, lines: bool, escape: Callable[[str], str]) -> str:
 def in_shell(option: str, value: str) -> str:
     """An option with its value as one types it in a shell, in quotes where names hold blanks and the like."""
     bare = all(sign.isalnum() or sign in "_-.=,:/%+@" for sign in value) and bool(value)
+    if _ON_WINDOWS and not set(value) & set('"$`%'):  # in double quotes, both of its shells take it as it is
+        plain = value.replace("\\", "/").replace(":/", "/", 1)
+        bare = all(sign.isalnum() or sign in "_-.=/+@" for sign in plain) and bool(value)
+        return f"{option} {value}" if bare else f'{option} "{value}"'
     return f"{option} {value if bare else shlex.quote(value)}"
 
 

@@ -53,12 +53,16 @@ def _check_output(output: Path | None, force: bool) -> None:
     """Refuse, before any work is done, to replace a file unasked."""
     if output is None and force:
         raise CoterieError("--force has no effect without -o.", hint="leave it out.")
+    if output is not None:
+        from ..formats.atomic import check_name
+
+        check_name(output)
     if output is not None and output.exists() and not force:
         raise CoterieError("The output file exists already.", f"'{output}'", "--force replaces it.")
 
 
 def _write(path: str, text: str) -> None:
-    Path(path).write_text(text, encoding="utf-8")
+    Path(path).write_text(text, encoding="utf-8", newline="\n")
 
 
 @app.command()

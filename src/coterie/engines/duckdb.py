@@ -6,6 +6,7 @@ What is held for every record is the number of its part, in 2 or 4 bytes.
 from __future__ import annotations
 
 import os
+import re
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
@@ -160,10 +161,10 @@ class _Table:
         self._types = _quietly(lambda: _types_of(path, format))
         self._private: tempfile.TemporaryDirectory[str] | None = None
         named = path.absolute()
-        if not all(sign.isalnum() or sign in "/._- " for sign in str(named)):  # DuckDB takes * and [ for patterns
+        if not _is_plain(str(named)):
             self._private = tempfile.TemporaryDirectory(prefix="coterie-")
             named = Path(self._private.name) / f"input{path.suffix.lower()}"
-            named.symlink_to(path.absolute())
+            _link(path.absolute(), named)
         self._connection = _connect(str(named), memory)
         self._from = _scan(str(named), format, len(names))
 
@@ -194,6 +195,24 @@ class _Table:
     def _as_in_file(self, columns: Sequence[str], batch: Any) -> list[Any]:
         """The columns of a batch in the types that they have in the file."""
         return [_typed(array, self._types.get(name)) for name, array in zip(columns, batch.columns, strict=True)]
+
+
+def _is_plain(path: str, windows: bool = os.name == "nt") -> bool:
+    """Whether DuckDB takes a path as it is written: it takes * and [ for patterns."""
+    if windows:  # and RUNNER~1: the short form of a long name
+        path = re.sub(r"^[A-Za-z]:", "", path).replace("\\", "/").replace("~", "_")
+    return all(sign.isalnum() or sign in "/._- " for sign in path)
+
+
+def _link(path: Path, link: Path) -> None:
+    """Lead to a file by another name. Windows lets few people make symbolic links."""
+    for make in (link.symlink_to, link.hardlink_to):
+        try:
+            return make(path)
+        except OSError:
+            continue
+    hint = "rename it: letters, digits, dots, blanks, hyphens and underscores are fine."
+    raise CoterieError("A file that is read part by part needs a plain name here.", f"'{path.name}'", hint)
 
 
 def _types_of(path: Path, format: Format) -> dict[str, Any]:

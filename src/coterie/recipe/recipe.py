@@ -203,7 +203,7 @@ class Recipe:
         atomically(Path(path), self._write)
 
     def _write(self, path: str) -> None:
-        Path(path).write_text(self.dumps(), encoding="utf-8")
+        Path(path).write_text(self.dumps(), encoding="utf-8", newline="\n")
 
     def as_dict(self) -> dict[str, Any]:
         """The recipe as `Recipe(**document)` takes it."""

@@ -82,7 +82,7 @@ def _read(session: Any, place: str) -> Any:
     The workers write through pyarrow, which knows object stores that Spark knows with further jars, or under other
     names. The bundle is there by now, and nothing has failed.
     """
-    plain = f"file://{Path(place).absolute().as_posix()}" if not is_uri(place) else place
+    plain = f"file:///{Path(place).absolute().as_posix().lstrip('/')}" if not is_uri(place) else place
     found, reason = attempt(session.read.parquet, re.sub(r"([\\*?\[\]{}])", r"\\\1", plain))  # taken for patterns
     return place if reason is not None else found
 

@@ -13,6 +13,7 @@ from itertools import islice
 from pathlib import Path
 
 from ..errors import CoterieError
+from ..formats.atomic import check_name
 
 _NOT_FOR_FILES = ("/proc", "/sys", "/dev")  # of the system, whatever the root is
 _MOST_LISTED = 2_000
@@ -82,6 +83,7 @@ class Locations:
         if not parts:
             raise CoterieError("The place to write to must have a name.", "none")
         place = self._there("/".join(parts[:-1])) / parts[-1]
+        check_name(place)
         if os.path.islink(place):
             raise CoterieError("Cannot write to a link.", _shown(text))
         return place
