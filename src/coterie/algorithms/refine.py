@@ -94,10 +94,12 @@ def refine(
         done(n)
         return Refined(labels, 0, before)
     made, total, reported = 0, steps_of(n, k, effort, X.shape[1]), 0
-    with limits.interruptible(), by_hand(_SECONDS_BY_HAND * total * min(_GROUPS, n // k)):
+    by_python = _SECONDS_BY_HAND * total * min(_GROUPS, n // k)
+    with limits.interruptible():
         partition.prepare(rng)
         while made < total and partition.best > 0.0 and not limits.over():
-            made += partition.advance(made, total)
+            with by_hand(by_python):
+                made += partition.advance(made, total)
             if n * made // total - reported >= n // _LOOKS or made == total:
                 partition.keep_best()
                 state(sse=partition.best)

@@ -109,6 +109,10 @@ class _Cache:
         key = self._key(sig, context.codegen())
         return any(key in file._load_index() for file in self._files)
 
+    def holds_any(self) -> bool:
+        """Whether there is a compiled version for some arguments."""
+        return any(file._load_index() for file in self._files)
+
     def load_overload(self, sig: Any, context: Any) -> Any:
         """Give what was compiled, or None; then nobody else compiles this kernel until `done` is called."""
         context.refresh()
@@ -152,7 +156,7 @@ class _Locks:
     """One file with a lock for each kernel: whoever comes second waits, and finds it compiled."""
 
     def __init__(self) -> None:
-        self._files: dict[str, Any] = {}
+        self._files: dict[str, int] = {}
         self._held: set[str] = set()
 
     def take(self, folder: str, name: str) -> bool:
@@ -175,9 +179,9 @@ class _Locks:
             self._held.discard(name)
             fcntl.lockf(self._file(folder), fcntl.LOCK_UN, 1, self._place(name))
 
-    def _file(self, folder: str) -> Any:
+    def _file(self, folder: str) -> int:
         if folder not in self._files:  # open as long as the process runs: closing it would give all locks back
-            self._files[folder] = open(os.path.join(folder, "coterie-kernels.lock"), "ab")  # noqa: SIM115
+            self._files[folder] = os.open(os.path.join(folder, "coterie-kernels.lock"), os.O_RDWR | os.O_CREAT, 0o600)
         return self._files[folder]
 
     def _place(self, name: str) -> int:

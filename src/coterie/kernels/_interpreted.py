@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 _MODULES = {"exact_sum", "scan", "growth", "nearby", "search"}  # growth: what scan needs of it
-_FEW = 20_000  # values in all arrays together: a call takes a second at most
+_FEW = 6_000  # values in all arrays together: a call takes half a second at most
 _PATIENCE = 0.3  # seconds that a kernel may take in all, before it is compiled
 _LONGEST = 3.0  # seconds that are not worth compiling for, where it is known beforehand how many there are
 _AGAIN = 0.2  # seconds between two looks at the disk, where another process may have compiled it

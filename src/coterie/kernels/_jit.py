@@ -15,6 +15,7 @@ from typing import Any, TypeVar, cast
 from numba import njit, types
 from numba.core import event
 
+from .. import progress
 from . import _interpreted
 from ._cache import cached
 
@@ -25,7 +26,9 @@ F = TypeVar("F", bound=Callable[..., object])
 # of the plain loop. Ties decide these algorithms: reassociation and contraction stay off.
 OPTIONS = {"nogil": True, "error_model": "numpy", "fastmath": {"nnan", "nsz"}, "no_cfunc_wrapper": True}
 
-# Whoever makes no array need not count who holds one: a third less to compile. These make one.
+# Whoever makes no array need not count who holds one: less to compile. In these modules, what a first run needs, it is
+# left out of kernels that use none of the names that make arrays, and call no kernel that gives one.
+_LEAN = {"exact_sum", "growth", "mdav_loops", "nearby", "scan", "search", "tiles", "tree"}
 _MAKES_ARRAYS = {"empty", "zeros", "ones", "full", "sort", "argsort", "ascontiguousarray", "copy", "T"}
 _SCALAR = r"(None|int|float|bool|np\.\w+|Turn)"
 _NO_ARRAY = re.compile(rf"{_SCALAR}|tuple\[{_SCALAR}(, {_SCALAR})*\]")
@@ -47,6 +50,8 @@ def kernel(function: F) -> F:
 def _holds_arrays(function: Any) -> bool:
     """Whether a kernel makes arrays, or calls one that gives some, as far as names tell."""
     names = function.__code__.co_names
+    if function.__module__.rpartition(".")[2] not in _LEAN:
+        return True
     if _MAKES_ARRAYS.intersection(names) or not _NO_ARRAY.fullmatch(str(function.__annotations__.get("return", ""))):
         return True
     known = [function.__globals__.get(name) for name in names]
@@ -72,8 +77,14 @@ def _let_kernels_call(compiled: Any, options: dict[str, Any]) -> None:
         plain = [types.unliteral(a) for a in args]
         return inner().get_call_template(plain, {name: types.unliteral(a) for name, a in kws.items()})
 
+    compiled.compile_inner = lambda *args: inner().compile(tuple(compiled.typeof_pyval(a) for a in args))
     compiled.get_call_template = get_call_template
     compiled.get_overload = lambda sig: inner().get_overload(sig)
+
+
+def compile_for_kernels(kernel: Any, *args: object) -> None:
+    """Compile the version that other kernels call, for arguments such as these."""
+    kernel.compile_inner(*args)
 
 
 class _Compiling(event.Listener):  # type: ignore[misc]
@@ -89,6 +100,7 @@ class _Compiling(event.Listener):  # type: ignore[misc]
         own["depth"] = own.get("depth", 0) + 1
         if own["depth"] == 1:
             own["began"] = time.thread_time()
+            progress.compiling(True)
 
     def on_end(self, event: Any) -> None:
         """It is done."""
@@ -97,6 +109,7 @@ class _Compiling(event.Listener):  # type: ignore[misc]
         own["depth"] = own.get("depth", 1) - 1
         if own["depth"] == 0:
             own["seconds"] = own.get("seconds", 0.0) + time.thread_time() - own["began"]
+            progress.compiling(False)
 
 
 _compiling = _Compiling()
