@@ -16,6 +16,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from numba import config
 from numba.core import caching
 
 try:
@@ -63,12 +64,12 @@ def _writable(folder: str) -> bool:
 
 
 def _folders(function: Any) -> list[str]:
-    """Where Numba would look: the folder of NUMBA_CACHE_DIR, that beside the kernels, one of the user."""
-    file, found = function.__code__.co_filename, []
-    for locator in (caching.UserProvidedCacheLocator, caching.InTreeCacheLocator, caching.UserWideCacheLocator):
-        if locator is not caching.UserProvidedCacheLocator or caching.config.CACHE_DIR:
-            found.append(str(locator(function, file).get_cache_path()))
-    return found
+    """The folder of NUMBA_CACHE_DIR, that beside the kernels, and one of the user."""
+    here = os.path.dirname(os.path.abspath(function.__code__.co_filename))
+    name = f"kernels_{hashlib.sha256(here.encode()).hexdigest()[:40]}"
+    user = os.environ.get("XDG_CACHE_HOME") or os.environ.get("LOCALAPPDATA") or os.path.expanduser("~/.cache")
+    folders = [os.path.join(here, "__pycache__"), os.path.join(user, "coterie", name)]
+    return [os.path.join(config.CACHE_DIR, name), *folders] if config.CACHE_DIR else folders
 
 
 _chosen: list[tuple[list[str], str | None]] = []  # all kernels are in one folder: its folders are looked at once
@@ -78,7 +79,7 @@ def _places(function: Any) -> tuple[list[str], str | None]:
     """The folders to read from, and that to write to, if any."""
     if not _chosen:
         folders = _folders(function)
-        beside = os.path.join(os.path.dirname(function.__code__.co_filename), "__pycache__")
+        beside = os.path.join(os.path.dirname(os.path.abspath(function.__code__.co_filename)), "__pycache__")
         own = next((f for f in folders if _writable(f) and (f == beside or _trusted(f))), None)
         others = [f for f in folders if f != own and os.path.isdir(f) and (f == beside or _trusted(f))]
         _chosen.append(([own, *others] if own else others, own))
