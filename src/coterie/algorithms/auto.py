@@ -7,7 +7,9 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from ..kernels import compile_ahead, search
 from ..progress import more
+from .free import FEW
 from .limits import Limits
 from .mdav import mdav
 from .mdav_star import mdav_star
@@ -26,6 +28,8 @@ def auto(X: Floats, k: int, *, loss: Callable[[Ints], float], rng: np.random.Gen
 
     Of the partitions on the way, the one with the least of the loss that was asked for is kept.
     """
+    tiles = len(X) // k * len(X) > FEW and len(X) <= SMALL
+    compile_ahead("search", *(["mdav*"] if tiles else []), needs=search.steps)
     partitions = [Found(shared("mdav", X, k, mdav), {"method": "mdav"})]
     more(len(X))
     if len(X) <= SMALL:

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import CoterieError
-from ..kernels import nearby, search, unit_search
+from ..kernels import by_hand, nearby, search, unit_search
 from ..progress import done, listening, state
 from .free import close_together
 from .limits import Limits
@@ -36,6 +36,8 @@ _LARGE = 250  # above this k, a pool's distances take too much memory
 _HEAT = 0.3  # at first, as part of the mean SSE of a pool's groups
 _WORK = 40_000  # what is done between two looks at the clock, about 0.1 s
 _LOOKS = 50  # at the partition: whether it is the best so far
+_SECONDS_BY_HAND = 0.0004  # of a step, for each group in its pool, where Python itself runs the kernels
+_GROUPS = 9  # in a pool, at most
 
 
 class Reach(NamedTuple):
@@ -92,10 +94,12 @@ def refine(
         done(n)
         return Refined(labels, 0, before)
     made, total, reported = 0, steps_of(n, k, effort, X.shape[1]), 0
+    by_python = _SECONDS_BY_HAND * total * min(_GROUPS, n // k)
     with limits.interruptible():
         partition.prepare(rng)
         while made < total and partition.best > 0.0 and not limits.over():
-            made += partition.advance(made, total)
+            with by_hand(by_python):
+                made += partition.advance(made, total)
             if n * made // total - reported >= n // _LOOKS or made == total:
                 partition.keep_best()
                 state(sse=partition.best)

@@ -7,6 +7,7 @@ takes O(1). A step costs O(m^2 p) for a pool of m records, whatever n is.
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -382,7 +383,7 @@ def steps(part: Partition, pool: Pool, pace: Pace, first: int, stop: int, state:
         worse = -before
         for j in range(h):
             worse += pool.W[j] / pool.size[j]
-        allowed = -heat * before / c * np.log(1.0 - uniform(state)) if heat > 0.0 else -rounding
+        allowed = -heat * before / c * math.log(1.0 - uniform(state)) if heat > 0.0 else -rounding
         if worse < allowed:
             keep(part, pool, m, c, h)
 
