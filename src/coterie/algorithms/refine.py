@@ -34,14 +34,17 @@ Words = NDArray[np.uint64]
 
 EFFORTS = {"quick": 1, "thorough": 20}  # how many times as many steps
 
-_ENOUGH = 400_000  # records looked at: beyond, each about once
+_FEW = 400  # times each record has its turn in a quick search where there are few
+_ENOUGH = 400_000  # turns: where there are more records, each has fewer
+_MANY = 40  # but not fewer than this
 _POOLED = 30  # a pool has up to 2 + 30 // k groups, at most 9
 _WIDE = 200  # columns: a step takes as long as there are columns, so with more of them fewer steps are made
 _LARGE = 250  # above this k, a pool's distances take too much memory
-_HEAT = 0.3  # at first, as part of the mean SSE of a pool's groups
+_HEAT = 0.6  # at first, as part of the mean SSE of a pool's groups
 _WORK = 40_000  # what is done between two looks at the clock, about 0.1 s
 _LOOKS = 50  # at the partition, at most: whether it is the best so far; and the same number of times, regions are cut
-_REGION = 2000  # groups of k in a region, about: of fewer, too many lie at a border
+_REGION = 1000  # groups of k in a region, about: of fewer, too many lie at a border
+_SELDOM = 0.05  # of the turns that others have are left to groups that cost nothing
 _SWEEPS = 3  # over all groups between two cuts, where there are not many more steps
 
 
@@ -54,7 +57,6 @@ class Reach(NamedTuple):
 
 
 _FAR = Reach(12, 32, 48)
-_CLOSE = Reach(8, 16, 16)  # where each record is looked at about once, more would take longer than the steps
 
 
 class Refined(NamedTuple):
@@ -66,8 +68,8 @@ class Refined(NamedTuple):
 
 
 def steps_of(n: int, k: int, effort: str, columns: int = 1) -> int:
-    """How many steps an effort has: 1 per group, or more where there are few; fewer where they take longer."""
-    records = max(n, min(400 * n, _ENOUGH))
+    """How many steps an effort has: 40 per group, or more where there are few; fewer where they take longer."""
+    records = min(_FEW * n, max(_ENOUGH, _MANY * n))
     steps = records / k * min(1.0, 10 / k) if k <= _LARGE else records * min(1.0, 500 / k)
     return EFFORTS[effort] * math.ceil(steps * min(1.0, _WIDE / columns))
 
@@ -187,7 +189,7 @@ class _Search:
         """Find the neighbours and make room for centres."""
         k, (n, p) = self._k, self._X.shape
         self._rng = np.random.default_rng(int(rng.integers(2**63)))
-        self._part = self._part._replace(near=near_records(self._X, _FAR if n <= _ENOUGH else _CLOSE))
+        self._part = self._part._replace(near=near_records(self._X, _FAR))
         self._regions = max(1, n // (k * _REGION))
         self._most = min(9, 2 + _POOLED // k)
         self._centres = np.empty((len(self._part.size), p)) if k > _LARGE or self._regions > 1 else np.empty((0, p))
@@ -197,42 +199,61 @@ class _Search:
 
     def rounds(self, total: int) -> Iterator[list[_Task]]:
         """What is to be done, round by round: the tasks of one have nothing to do with each other."""
-        n, made = len(self._X), 0
-        sweeps = total * self._k / n
+        made, sweeps = 0, total * self._k / len(self._X)
         self._hottest = _HEAT * min(1.0, sweeps / 20)  # with few steps for each group there is less time to cool down
         count = _LOOKS if self._regions == 1 else min(_LOOKS, max(1, round(sweeps / _SWEEPS)))
         for r in range(count):
             if self.best <= 0.0 or self._limits.over():
                 return
-            parts = self._cut()
+            weight = self._weights()
+            parts = self._cut(weight)
             stop = total * (r + 1) // count
-            until = np.cumsum([len(part.turn) for part in parts]) * (stop - made) // n
+            worth = np.cumsum([weight[part.label[part.turn]].sum() for part in parts])
+            until = np.rint(worth / worth[-1] * (stop - made)).astype(np.int64)
             tasks = [
-                _Task(part, made, steps, made / total, stop / total, self._rng.integers(0, 2**64, 1, np.uint64))
+                _Task(self._in_turn(part, weight), made, steps, made / total, stop / total, self._seed())
                 for part, steps in zip(parts, np.diff(until, prepend=0).tolist(), strict=True)
             ]
             yield sorted(tasks, key=lambda task: -task.steps)  # the longest first: no thread waits long for another
             made = stop
 
-    def _cut(self) -> list[search.Partition]:
+    def _weights(self) -> Floats:
+        """How often the records of each group have their turn: by the root of what they cost.
+
+        If what a group costs above the least falls like one over the steps made about it, that is best.
+        """
+        each = self._part.cost / np.maximum(1, self._part.size)
+        return _SELDOM + np.sqrt(each * (len(self._X) / self._part.cost.sum()))
+
+    def _cut(self, weight: Floats) -> list[search.Partition]:
         """The partition, region by region: each with its records and the numbers that it may give to new groups."""
-        k, part = self._k, self._part
+        part, regions = self._part, self._regions
         used, unused = np.flatnonzero(part.size), np.flatnonzero(part.size == 0)
-        if self._regions > 1:
+        if regions > 1:
             search.centres(part, 0, len(self._centres), self._centres)
-            part.owner[used] = cut(self._centres[used], part.size[used], self._regions, self._rng)
+            part.owner[used] = cut(self._centres[used], part.size[used] * weight[used], regions, self._rng)
         region = part.owner[part.label]
-        records = np.bincount(region, minlength=self._regions)
+        records = np.bincount(region, minlength=regions)
         turns = np.split(np.argsort(region.astype(np.int16), kind="stable").astype(np.int32), np.cumsum(records)[:-1])
-        spare = records // k - np.bincount(part.owner[used], minlength=self._regions)
+        room = records // self._k
+        spare = room - np.bincount(part.owner[used], minlength=regions)
+        numbers = np.split(unused, np.cumsum(spare))
         parts = []
-        for r, numbers in enumerate(np.split(unused, np.cumsum(spare))[: self._regions]):
-            part.owner[numbers] = r
-            room = np.zeros(records[r] // k, np.int64)
-            room[: len(numbers)] = numbers
-            if records[r]:
-                parts.append(part._replace(turn=turns[r], spare=room, counts=np.array([len(numbers)])))
+        for r in np.flatnonzero(records):
+            part.owner[numbers[r]] = r
+            own = np.zeros(room[r], np.int64)
+            own[: spare[r]] = numbers[r]
+            parts.append(part._replace(turn=turns[r], spare=own, counts=spare[r : r + 1].copy()))
         return parts
+
+    def _in_turn(self, part: search.Partition, weight: Floats) -> search.Partition:
+        """A region with its records as often as their weights say, as many as before."""
+        worth = np.cumsum(weight[part.label[part.turn]])
+        at = (np.arange(len(worth)) + self._rng.random()) * (worth[-1] / len(worth))
+        return part._replace(turn=part.turn[np.minimum(np.searchsorted(worth, at), len(worth) - 1)])
+
+    def _seed(self) -> Words:
+        return self._rng.integers(0, 2**64, 1, np.uint64)
 
     def advance(self, task: _Task, stop: Event) -> int:
         """Make the steps of a task, or those for which there is time; give how many."""
