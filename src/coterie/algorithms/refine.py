@@ -5,6 +5,9 @@ more, moves and swaps records inside it while that gains, and keeps the result i
 that falls as the search goes on. What "worse" may cost is measured by the pool's own SSE: a temperature common to all
 groups is too hot for most and too cold for a few where the data have heavy tails.
 
+Records of groups that cost more have their turn more often. In large tables the groups are cut into regions, which
+threads search on their own; every round cuts elsewhere. A step costs the same whatever n is, and steps grow with n.
+
 Moves, swaps, dissolved and new groups: Mortazavi, Jalili (2015); large neighbourhoods: Shaw (1998).
 """
 
@@ -40,7 +43,7 @@ _MANY = 40  # but not fewer than this
 _POOLED = 30  # a pool has up to 2 + 30 // k groups, at most 9
 _WIDE = 200  # columns: a step takes as long as there are columns, so with more of them fewer steps are made
 _LARGE = 250  # above this k, a pool's distances take too much memory
-_HEAT = 0.6  # at first, as part of the mean SSE of a pool's groups
+_HEAT = 0.4  # at first, as part of the mean SSE of a pool's groups
 _WORK = 40_000  # what is done between two looks at the clock, about 0.1 s
 _LOOKS = 50  # at the partition, at most: whether it is the best so far; and the same number of times, regions are cut
 _REGION = 1000  # groups of k in a region, about: of fewer, too many lie at a border
@@ -88,7 +91,7 @@ def refine(
 
     With `units` (numbers from 0 on, -1 where not known), groups of at least k different units, of any size; above
     k = 250 these stay as they are. Deterministic for a seed and an effort ("quick" or "thorough"), unless `limits` end
-    it. Memory is O(n p).
+    it; the number of threads changes nothing. Memory is O(n p).
     """
     n = len(X)
     labels = _normalized(labels, k)
@@ -145,7 +148,7 @@ def _sse(X: Floats, labels: Ints, k: int) -> float:
 
 
 class _Task(NamedTuple):
-    """Steps first to first + steps - 1, made in one region; in this time the whole search comes from `begin` to `end`."""
+    """Steps from `first` on, made in one region while the whole search goes from `begin` to `end` (from 0 to 1)."""
 
     part: search.Partition
     first: int

@@ -26,9 +26,12 @@ _threads: ContextVar[int | None] = ContextVar("threads", default=None)
 
 
 @contextmanager
-def at_most(threads: int) -> Iterator[None]:
-    """Let a search inside use so many threads: where several parts are searched at a time, one each is enough."""
-    token = _threads.set(threads)
+def at_most(threads: int | None) -> Iterator[None]:
+    """Let a search inside use so many threads: where several parts are searched at a time, one each is enough.
+
+    None: as many as before, or as there are cores.
+    """
+    token = _threads.set(threads or _threads.get())
     try:
         yield
     finally:
