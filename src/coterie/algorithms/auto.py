@@ -26,7 +26,8 @@ SMALL = 10_000  # up to so many records, mdav* is tried as well
 def auto(X: Floats, k: int, *, loss: Callable[[Ints], float], rng: np.random.Generator, limits: Limits) -> Found:
     """Local search from mdav, or up to SMALL records from mdav* if that is better.
 
-    Of the partitions on the way, the one with the least of the loss that was asked for is kept.
+    The search is a quick one: at k = 5, 40 steps for each group, or 80,000 where that is more; some 0.1 ms of CPU for a
+    record. Of the partitions on the way, the one with the least of the loss that was asked for is kept.
     """
     tiles = len(X) // k * len(X) > FEW and len(X) <= SMALL
     compile_ahead("search", *(["mdav*"] if tiles else []), needs=search.steps)
