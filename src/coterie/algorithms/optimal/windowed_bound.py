@@ -38,7 +38,7 @@ Ints = NDArray[np.int64]
 # No bound becomes invalid by these: they decide how tight it gets, and how soon. No source gives them. What they reach
 # is in docs/least-loss.md, and benchmarks/least_loss.py measures it.
 SIZE = 120  # records of a window for each of k, at most
-_HALO = 6  # nearest records for each of k, of each record of a window
+_BESIDE, _HALO = 1, 6  # nearest records for each of k, of each record of a window: in the first round, and later
 _ROUNDS, _GAIN = 12, 0.03  # rounds at most; one that closes less than this part of the gap is the last
 _RESERVE = 0.1  # of the time there is, for the first proof; later twice as long as the last one took
 
@@ -118,11 +118,10 @@ class WindowedBound:
             def solve(w: int, table: Table = table) -> Learnt | None:
                 groups = self._groups[windows[w]]
                 records = groups[groups >= 0]
-                around = halo(self._near, records)
                 if first:
-                    beside = np.unique(np.append(group_of[around], windows[w]))
-                    return learn(table, self._groups[beside], np.sort(records), limits)
-                return improve(table, groups, around, limits)
+                    beside = group_of[halo(self._near[:, : _BESIDE * self._k], records)]
+                    return learn(table, self._groups[np.union1d(windows[w], beside)], np.sort(records), limits)
+                return improve(table, groups, halo(self._near, records), limits)
 
             learnt = []
             for w, found in in_order(solve, batch.tolist(), self._threads, limits.stop):
