@@ -30,7 +30,7 @@ from .relaxation import Dual
 from .repair import repair
 from .subset_row_cuts import NO_CUTS, by_record, room
 from .window_prices import Learnt, Table, improve, learn
-from .windows import batches, cut_windows, halo, window_of
+from .windows import batches, cut_windows, group_of, halo, window_of
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -109,17 +109,17 @@ class WindowedBound:
         first, n = self.rounds == 0, len(self._X)
         more(n)
         windows = cut_windows(self._X, self._groups, self._size, self.rounds)
-        own = window_of(self._groups, windows, n)
-        group_of = window_of(self._groups, list(np.arange(len(self._groups))[:, None]), n)
-        columns = [self._columns[:0]]
+        own, own_group = window_of(self._groups, windows, n), group_of(self._groups, n)
+        columns, columns_of = [self._columns[:0]], by_record(self._columns, n)
         for batch in [np.arange(len(windows))] if first else batches(self._near, own, len(windows)):
-            table = self._table()
+            dual = Dual(self._pi.copy(), self._cuts, self._sigma)
+            table = Table(self._X, self._k, dual, by_record(self._cuts, n), self._columns, columns_of)
 
             def solve(w: int, table: Table = table) -> Learnt | None:
                 groups = self._groups[windows[w]]
                 records = groups[groups >= 0]
                 if first:
-                    beside = group_of[halo(self._near[:, : _BESIDE * self._k], records)]
+                    beside = own_group[halo(self._near[:, : _BESIDE * self._k], records)]
                     return learn(table, self._groups[np.union1d(windows[w], beside)], np.sort(records), limits)
                 return improve(table, groups, halo(self._near, records), limits)
 
@@ -132,12 +132,6 @@ class WindowedBound:
             columns += [found.columns for found in learnt]
         self._columns = np.unique(np.concatenate(columns), axis=0)
         self.rounds += 1
-
-    def _table(self) -> Table:
-        """What windows start from."""
-        n = len(self._X)
-        dual = Dual(self._pi.copy(), self._cuts, self._sigma)
-        return Table(self._X, self._k, dual, by_record(self._cuts, n), self._columns, by_record(self._columns, n))
 
     def _take(self, learnt: list[Learnt]) -> None:
         """What windows have found becomes part of the whole."""

@@ -43,13 +43,20 @@ def cut_windows(X: Floats, groups: Ints, size: int, turn: int) -> list[Ints]:
     return windows
 
 
+def group_of(groups: Ints, n: int) -> Ints:
+    """The group of each record."""
+    own = np.empty(n, np.int64)
+    g, column = np.nonzero(groups >= 0)
+    own[groups[g, column]] = g
+    return own
+
+
 def window_of(groups: Ints, windows: list[Ints], n: int) -> Ints:
     """The window of each record."""
-    own = np.empty(n, np.int64)
+    of_group = np.empty(len(groups), np.int64)
     for w, part in enumerate(windows):
-        records = groups[part]
-        own[records[records >= 0]] = w
-    return own
+        of_group[part] = w
+    return of_group[group_of(groups, n)]
 
 
 def halo(near: Ints, records: Ints) -> Ints:
