@@ -68,7 +68,11 @@ def test_names_may_be_exchanged_and_those_of_dropped_columns_taken():
         ({}, {"output": {"number": "n"}, "shuffle": False}, "output.number: Record numbers need shuffled rows"),
         ({}, {"unit": {"column": "id", "release": "hash"}}, "unit.release: This must be"),
         ({}, {"unit": {"column": "none", "release": "pseudonym"}}, "unit.release: A pseudonym replaces the identifier"),
-        ({"p": {}}, {"unit": {"column": "p", "release": "pseudonym"}}, "unit.release: A pseudonym replaces an identifier"),
+        (
+            {"p": {}},
+            {"unit": {"column": "p", "release": "pseudonym"}},
+            "unit.release: A pseudonym replaces an identifier",
+        ),
         ({}, {"unit": {"column": "job", "release": "pseudonym"}}, "unit.release: A pseudonym replaces an identifier"),
         ({}, {"unit": {"column": "id", "key": KEY}}, "unit.key: A key is used only for pseudonyms"),
         ({}, {"unit": {"column": "id", "release": "pseudonym", "key": "x7secret"}}, "unit.key: This must be 32"),

@@ -47,14 +47,14 @@ def auto(X: Floats, k: int, *, loss: Callable[[Ints], float], rng: np.random.Gen
 def exact_method(X: Floats, k: int, *, rng: np.random.Generator, limits: Limits) -> Found:
     """The best partition that column generation finds from a refined one, and what is proven of it."""
     from .optimal.exact import exact
-    from .optimal.lower_bound import MOST_RECORDS, lower_bound  # auto has no need of these, nor of HiGHS
+    from .optimal.lower_bound import WHOLE, lower_bound  # auto has no need of these, nor of HiGHS
     from .optimal.relaxation import CUT_K
 
     more(len(X))
-    effort = "quick" if k <= CUT_K else "thorough"  # dives find better ones, but where there are cuts
-    refined = refine(X, mdav(X, k), k, effort=effort, rng=rng, limits=limits)
-    if len(X) > MOST_RECORDS:  # no linear program of that size
-        proven = lower_bound(X, k, effort="fast", labels=refined.labels, limits=limits)
-        return Found(refined.labels, {"optimal": False}, None, proven)
+    dives = k <= CUT_K and len(X) <= WHOLE  # where they are made, they find better ones
+    refined = refine(X, mdav(X, k), k, effort="quick" if dives else "thorough", rng=rng, limits=limits)
+    if len(X) > WHOLE:  # no linear program of that size: windows
+        proven = lower_bound(X, k, effort="tight", labels=refined.labels, limits=limits)
+        return Found(refined.labels, {"optimal": proven.kind == "optimal"}, None, proven)
     solved = exact(X, k, rng=rng, limits=limits, start=refined.labels)
     return Found(solved.labels, {"optimal": solved.optimal}, None, solved.proven)
