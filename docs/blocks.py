@@ -189,7 +189,7 @@ def _command(line: str) -> str:
             out.write(f"exit code {end.code}\n")
     finally:
         sys.argv = before
-    return out.getvalue()
+    return out.getvalue().replace("\u00a0", " ")  # as it is typed in a page
 
 
 def _doctest(block: Block, names: dict) -> str:
