@@ -225,7 +225,7 @@ def matches(expected: str, printed: str) -> bool:
         if line.strip() == "…":
             parts.append(r"(?:.*\n)*?")
         else:
-            parts.append(".*".join(re.escape(part) for part in line.rstrip().split("…")) + r"[ \t]*\n")
+            parts.append(".*".join(map(re.escape, re.split(r" *… *", line.rstrip()))) + r"[ \t]*\n")
     return re.fullmatch("".join(parts), printed.rstrip() + "\n") is not None
 
 

@@ -12,7 +12,15 @@ from docutils import nodes
 
 _INLINE = re.compile(r"<script(?![^>]*\bsrc=)[^>]*>(.*?)</script>", re.DOTALL)
 _OUTSIDE = {"CONTRIBUTING.md": "contributing.md", "benchmarks/README.md": "measurements.md"}
-_UNUSED = ("*.map", "objects.inv", ".buildinfo", "fa-brands-400.*", "fa-regular-400.*", "fa-v4compatibility.*")
+_UNUSED = (
+    "*.map",
+    "objects.inv",
+    ".buildinfo",
+    "fa-brands-400.*",
+    "fa-regular-400.*",
+    "fa-v4compatibility.*",
+    "webpack-macros.html",
+)
 # What no style asks for, and what pages hold by the thousand.
 _SHORTER = (
     (

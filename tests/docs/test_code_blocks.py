@@ -53,6 +53,8 @@ def test_what_is_not_run_is_there_and_has_a_reason():
         ("a\nb\n", "a\nb", True),
         ("a\n…\nd\n", "a\nb\nc\nd\n", True),
         ("a … c\n", "a b c\n", True),
+        ("a      …  c\n", "a   0.01  c\n", True),
+        ("a …\n", "b c\n", False),
         ("a\n…\n", "b\n", False),
         ("a\n", "a\nb\n", False),
         ("", "a\n", False),
