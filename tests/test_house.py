@@ -38,6 +38,35 @@ def imports(path):
             yield from (".".join([*base, *([node.module] if node.module else []), a.name]) for a in node.names)
 
 
+POSIX_ONLY = {"fcntl", "grp", "pty", "pwd", "resource", "termios"}
+POSIX_NAMES = {"SIGALRM", "SIGHUP", "SIGKILL", "fork", "forkpty", "geteuid", "getuid", "killpg", "mkfifo", "setsid"}
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: path.relative_to(SOURCE).as_posix())
+def test_what_windows_lacks_is_asked_for_first(path):
+    """Modules inside a `try`, names of os and signal behind `hasattr` or a look at `os.name`."""
+    text = path.read_text(encoding="utf-8")
+    tree = ast.parse(text)
+    tried = {id(inner) for node in ast.walk(tree) if isinstance(node, ast.Try) for inner in ast.walk(node)}
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.Import, ast.ImportFrom)) and id(node) not in tried:
+            names = {alias.name for alias in node.names} | {getattr(node, "module", None)}
+            assert not names & POSIX_ONLY, (path.name, node.lineno)
+        if isinstance(node, ast.Attribute) and node.attr in POSIX_NAMES:
+            around = "\n".join(text.splitlines()[max(0, node.lineno - 3) : node.lineno])
+            assert 'hasattr(os, "' in around or "os.name" in around, (path.name, node.lineno)
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: path.relative_to(SOURCE).as_posix())
+def test_text_files_are_opened_with_an_encoding_and_written_with_one_line_end(path):
+    """Else what is written depends on the system."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            given = {keyword.arg for keyword in node.keywords}
+            assert node.func.attr != "read_text" or "encoding" in given, (path.name, node.lineno)
+            assert node.func.attr != "write_text" or {"encoding", "newline"} <= given, (path.name, node.lineno)
+
+
 def name_of(path):
     return path.relative_to(SOURCE).as_posix()
 
@@ -268,7 +297,8 @@ def test_tests_lie_where_the_code_lies():
     for path in files:
         assert (SOURCE / path.parent).is_dir() or path.parent.name == "docs", path
         assert path.name.startswith("test_") or len(path.parts) == 1, path
-    assert [path.name for path in files if len(path.parts) == 1 and path.name.startswith("test_")] == ["test_house.py"]
+    about_all = {path.name for path in files if len(path.parts) == 1 and path.name.startswith("test_")}
+    assert about_all == {"test_house.py", "test_project.py"}
 
 
 def loaded_by(code):

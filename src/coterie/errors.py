@@ -23,6 +23,7 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 _PACKAGE = Path(__file__).parent
+_ON_WINDOWS = os.name == "nt"
 _SHOWN = 6  # places in a message; the innermost ones
 
 
@@ -65,6 +66,10 @@ def _with_escapes(text: str, lines: bool, escape: Callable[[str], str]) -> str:
 def in_shell(option: str, value: str) -> str:
     """An option with its value as one types it in a shell, in quotes where names hold blanks and the like."""
     bare = all(sign.isalnum() or sign in "_-.=,:/%+@" for sign in value) and bool(value)
+    if _ON_WINDOWS and not set(value) & set('"$`%'):  # in double quotes, both of its shells take it as it is
+        plain = value.replace("\\", "/").replace(":/", "/", 1)
+        bare = all(sign.isalnum() or sign in "_-.=/+@" for sign in plain) and bool(value)
+        return f"{option} {value}" if bare else f'{option} "{value}"'
     return f"{option} {value if bare else shlex.quote(value)}"
 
 
@@ -101,11 +106,11 @@ class CoterieError(ValueError):
 
 
 class PromiseError(CoterieError):
-    """What was asked for is understood, and cannot be kept: no release is made."""
+    """The promise cannot be kept, so no release is made."""
 
 
 class UnexpectedError(CoterieError):
-    """A failure that nobody foresaw, most likely a bug: where it happened, and nothing of what was being worked on.
+    """An unexpected failure, most likely a bug: it tells where it happened and nothing about the data.
 
     Attributes
     ----------
@@ -131,7 +136,7 @@ class UnexpectedError(CoterieError):
 
 
 class PrivacyWarning(UserWarning):
-    """The result is valid, but something about it weakens what readers may take it to promise."""
+    """The result is valid, but something weakens the protection that readers may expect."""
 
     def __init__(self, *words: object) -> None:
         super().__init__(*(printable(word) if isinstance(word, str) else word for word in words))
@@ -181,14 +186,14 @@ def told_of(error: BaseException) -> Exception:
         return MemoryError("There is not enough memory.")
     if isinstance(error, ImportError):
         what = "All libraries that Coterie needs must load."
-        hint = "it is not installed as a whole, or there is not enough memory (ulimit -v)."
+        hint = "the installation is incomplete, or there is not enough memory (ulimit -v)."
         return CoterieError(what, f"{type(error).__name__} of '{error.name}'" if error.name else None, hint)
     if isinstance(error, SystemError):  # of Python itself, as where a library can't be loaded whole
-        what = "Python and the libraries that Coterie needs must be able to work."
+        what = "Python or a library that Coterie needs failed."
         return CoterieError(what, type(error).__name__, "is there enough memory (ulimit -v)?")
     if isinstance(error, OSError):
         if error.errno and error.errno > 0:
-            return CoterieError("The system refuses to read or write.", os.strerror(error.errno))
+            return CoterieError("The system refused to read or write.", os.strerror(error.errno))
         what = "The system must let Coterie read, write, and load its libraries."
         return CoterieError(what, type(error).__name__, "is there enough memory (ulimit -v)?")
     return UnexpectedError.of(error)

@@ -359,7 +359,7 @@ def test_what_is_refused():
         ("entropy of 'pay' must be", {"entropy": 0.5}),
         ("t of 'pay' must be", {"t": 0.0}),
         ("t of 'pay' must be", {"t": "0.1"}),
-        ("no place for missing", {"t": 0.1, "codes": np.array([0, -1])}),
+        ("not defined for missing", {"t": 0.1, "codes": np.array([0, -1])}),
         ("must be one integer", {"t": 0.1, "codes": np.array([0.5, 1.0])}),
     ],
 )

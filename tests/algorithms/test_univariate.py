@@ -138,7 +138,7 @@ def test_the_result_says_optimal():
 
 
 def test_several_columns_are_refused():
-    with pytest.raises(ct.CoterieError, match=r"for one column.*3 columns.*individual-ranking"):
+    with pytest.raises(ct.CoterieError, match=r"single column.*3 columns.*individual-ranking"):
         ct.microaggregate(np.ones((20, 3)), 3, "univariate")
     with pytest.raises(ct.CoterieError, match="'sse', 'absolute' or 'maximal'"):
         ct.microaggregate(np.ones((20, 1)), 3, "univariate", cost="range")
@@ -176,7 +176,7 @@ def test_individual_ranking_warns_that_records_are_not_hidden():
     assert warning.filename == __file__
     _, counts = np.unique(r.data, axis=0, return_counts=True)
     assert f"{counts[counts < 3].sum()} of 50 records" in str(warning.message)
-    assert f"{r.exposed} records do not" in str(r)
+    assert f"{r.exposed} whole records are not" in str(r)
     assert r.facts()["groups_by_column"]
     assert r.facts()["exposed"] == counts[counts < 3].sum()
 
@@ -188,7 +188,7 @@ def test_no_warning_where_the_records_are_hidden_after_all():
         r, caught = ranked(table, 3)
         assert caught == []
         assert r.exposed == 0
-        assert "so do all records here" in str(r)
+        assert "and so is every whole record here" in str(r)
         assert r.labels.shape == table.shape
 
 

@@ -232,10 +232,10 @@ def test_of_a_model_that_was_not_made_nothing_else_is_said():
     fine = table({"y": [1, 2, 4, 3], "x": [1, 2, 3, 4]})
     logistic, logged = rule(model="y ~ x", family="logistic"), rule(model="y ~ log(x)")
     for asked, before, after, reason, told in (
-        (logistic, odd, odd, "must be 0 or 1", "It could not be made."),
-        (logged, odd, odd, "no record has all values, or they are not defined", "It could not be made."),
-        (logged, fine, odd, "no record has all values, or they are not defined", "It could not be made after."),
-        (logged, odd, fine, "no record has all values, or they are not defined", "It could not be made before."),
+        (logistic, odd, odd, "must be 0 or 1", "It could not be computed."),
+        (logged, odd, odd, "no record has all values, or they are not defined", "It could not be computed."),
+        (logged, fine, odd, "no record has all values, or they are not defined", "It could not be computed after."),
+        (logged, odd, fine, "no record has all values, or they are not defined", "It could not be computed before."),
     ):
         found = comparing.compared("m", asked, before, after)
         text, (view,) = as_text([found]), analyses_view([found])
@@ -246,7 +246,7 @@ def test_of_a_model_that_was_not_made_nothing_else_is_said():
         assert "No sign" not in text
         assert "changed" not in analyses_line([found])[0][2]
     made = comparing.compared("m", rule(model="y ~ x"), fine, fine)
-    assert "least overlap 1.00, mean 1.00. No sign and no significance (at 5 %) changed." in as_text([made])
+    assert "least overlap 1.00, mean 1.00. No sign changed, and no significance at 5 %." in as_text([made])
 
 
 def test_what_is_not_defined_is_not_called_missing():

@@ -87,10 +87,10 @@ def test_a_logistic_model_of_a_file_by_a_recipe(run, made):
 @pytest.mark.parametrize(
     ("args", "words"),
     [
-        ([], "Something must be analysed"),
+        ([], "There must be at least one analysis"),
         (["--mean", "name"], "This column is not released"),
         (["--mean", "town"], "column of numbers"),
-        (["--mean", "nothing"], "Analyses must be of columns"),
+        (["--mean", "nothing"], "must name columns of the table"),
         (["--mean", "age", "--mean", "age"], "twice"),
         (["--model", "age ~ eval(town)"], "formula"),
         (["--model", "job ~ age", "--family", "probit"], "linear"),
@@ -99,11 +99,11 @@ def test_a_logistic_model_of_a_file_by_a_recipe(run, made):
         (["--at", "half", "--quantiles", "age"], "--at must be numbers"),
         (["--at", "2", "--quantiles", "age"], "above 0 and below 1"),
         (["--by", "town", "--table", "town"], "--by has no effect"),
-        (["--by", "age", "--mean", "age"], "other columns than the one"),
+        (["--by", "age", "--mean", "age"], "cannot also define the groups"),
         (["--unweighted"], "--unweighted has no effect"),
-        (["--unweighted", "--mean", "age"], "nothing can be weighted"),
+        (["--unweighted", "--mean", "age"], "needs sampling weights"),
         (["--table", ""], "empty name"),
-        (["--mean", "age", "--memory", "1 KB"], "MiB may be taken"),
+        (["--mean", "age", "--memory", "1 KB"], "the limit is"),
     ],
 )
 def test_wrong_options(run, made, args, words):

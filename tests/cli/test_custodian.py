@@ -156,7 +156,7 @@ def test_verify_a_file_by_a_recipe(run, tmp_path):
         code, _, err = run("verify", data, "--recipe", rules)
         assert code == 3, err
     for more in (("-k", 3), ("--quasi", "x"), ("--read", "delimiter=;")):
-        assert "A recipe says all" in run("verify", data, "--recipe", rules, *more)[2]
+        assert "A recipe already states all" in run("verify", data, "--recipe", rules, *more)[2]
     assert run("verify", tmp_path / "out", "--recipe", rules)[0] == 2
 
 
@@ -211,7 +211,7 @@ def test_recipe(run, patients, tmp_path):
     target = tmp_path / "draft.toml"
     code, out, err = run("recipe", patients, "-o", target)
     assert (code, out) == (0, "")
-    assert "look at every line" in err
+    assert "check every line" in err
     assert target.read_text().rstrip() == draft.rstrip()
     assert run("recipe", patients, "-o", target)[0] == 2
     assert run("recipe", patients, "-o", target, "--force")[0] == 0

@@ -67,7 +67,7 @@ def test_what_is_refused(run, waves):
         "without 'person'": words(waves, "--by", "person"),
         "an empty name": words(waves, "--by", ""),
         "Got: both": words(waves, "--by", "name", "--rows"),
-        "which is none": ["--before", waves / "one", waves / "one.csv", waves / "two", waves / "two.csv"],
+        "which is not one": ["--before", waves / "one", waves / "one.csv", waves / "two", waves / "two.csv"],
     }
     for said, args in cases.items():
         code, out, err = run("difference", *args)

@@ -95,7 +95,7 @@ def test_each_section_has_an_effect_on_compare(run, patients):
         (["--missing", "ignore"], 'must be "refuse", "own-value" or "group"'),
         (["--missing", "group:merge"], 'policy = "group"'),
         (["--strata", "sex:merge,age"], "'sex:merge'|columns.sex:merge"),
-        (["--strata", ":merge"], "--strata must be names"),
+        (["--strata", ":merge"], "--strata must be a comma-separated list of names"),
         (["--strata", "note"], 'role "other"'),
         (["--weights", "age"], "kept or dropped"),
         (["--weights", "wait"], "did you mean 'weight'"),

@@ -25,7 +25,7 @@ def test_the_shortcut_stops_and_names_the_option_for_every_column_at_once(run, p
     assert (code, out) == (2, "")
     assert "2 mistakes in the columns" in err
     for name in "ab":
-        assert f"columns.{name}: Its kind must be decided by you: few different whole numbers" in err
+        assert f"columns.{name}: You must decide its kind: few different whole numbers" in err
         assert f"--kind {name}=KIND" in err
     assert "age" not in err
     assert not (tmp_path / "out").exists()
@@ -87,7 +87,7 @@ def test_the_same_in_python(panel):
     with pytest.raises(ct.CoterieError, match="'kind' says it"):
         ct.compare(panel, [3], ["mdav"], quasi=["a", "age"])
     assert ct.compare(panel, [3], ["mdav"], quasi=["a", "age"], kind={"a": "nominal"}).candidates
-    with pytest.raises(ct.CoterieError, match="must say a kind for each"):
+    with pytest.raises(ct.CoterieError, match="must map columns to kinds"):
         ct.assess(panel, quasi=["a", "age"], kind="nominal")
 
 

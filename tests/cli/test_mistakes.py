@@ -69,7 +69,7 @@ MISTAKES = {
     "weights with gaps": (
         lines_of(table(x=odd(["2"] * N, 4, 7, by=""))),
         (*FLAGS, "--keep", "x", "--weights", "x"),
-        ["2 others (2 missing)", "lines 6 and 9", "give them a weight"],
+        ["2 others (2 missing)", "lines 6 and 9", "give them one"],
     ),
     "weights of zero": (
         lines_of(table(x=odd(["2"] * N, 4, by="0"))),
@@ -117,12 +117,12 @@ MISTAKES = {
     "mixed dates": (
         lines_of(table(x=odd(DAYS, 3, by="31.01.2024"))),
         'kind = "datetime"',
-        ["1 that are none, in line 5", "make them alike"],
+        ["1 that are none, in line 5", "write all of them like"],
     ),
     "dates in words": (
         lines_of(table(x=[f"{1 + i % 28} Marzius 2024" for i in range(N)])),
         'kind = "datetime"',
-        ["lines 2, 3, 4, 5 and 6", "write them as in 2024-12-31", "--kind x=nominal"],
+        ["lines 2, 3, 4, 5 and 6", "write them like 2024-12-31", "--kind x=nominal"],
     ),
     "dates in English words": (
         lines_of(table(x=[f"{1 + i % 28} March 2024" for i in range(N)])),
@@ -233,7 +233,7 @@ def test_words_for_yes_count_once_for_l(run, tmp_path):
     [
         ('kind = "nominal"\ntrue = ["Ja"]\nfalse = ["Nein"]', "Only a boolean column"),
         ('kind = "boolean"\ntrue = ["Ja"]', "given together"),
-        ('kind = "boolean"\ntrue = ["Ja"]\nfalse = ["Ja"]', "either yes or no"),
+        ('kind = "boolean"\ntrue = ["Ja"]\nfalse = ["Ja"]', "either true or false"),
         ('kind = "datetime"\nformat = "%d.mm.yyyy"', "percent sign"),
         ('kind = "datetime"\nformat = "%Q"', "percent sign"),
     ],

@@ -114,7 +114,7 @@ def test_the_same_records_as_in_memory(tmp_path, kind, more):
     assert (weighted is None) == ("weights" not in more)
     assert parts.facts.groupings[0].loss_weighted_percent == (weighted and pytest.approx(weighted, rel=1e-9))
     medoid = more.get("centre") == "medoid"
-    for words, wanted in {"released as they are": "weights" in more, "of a real record": medoid}.items():
+    for words, wanted in {"released as they are": "weights" in more, "to a real record": medoid}.items():
         assert all(any(words in note for note in some.notes) == wanted for some in (parts.facts, whole.facts))
     assert parts.facts.groupings[0].groups == whole.facts.groupings[0].groups
     assert written.column("note").to_pylist() != expected.column("note").to_pylist()
@@ -208,17 +208,17 @@ def test_equal_records(tmp_path):
 
 def test_what_is_refused_at_once(tmp_path):
     path = saved(tmp_path, "parquet", table())
-    with pytest.raises(CoterieError, match="formulas is about files of text"):
+    with pytest.raises(CoterieError, match="formulas applies only to text files"):
         in_parts(path, recipe(file={"formulas": "keep"}), tmp_path / "o")
     with pytest.raises(CoterieError, match="at least 512 MiB"):
         in_parts(path, recipe(), tmp_path / "o", memory=1 << 20)
-    with pytest.raises(CoterieError, match="is for files"):
+    with pytest.raises(CoterieError, match="works on files"):
         protect(table(), recipe(), engine="duckdb")
     with pytest.raises(CoterieError, match="must be one of memory, duckdb"):
         protect(path, recipe(), engine="sparc")
     feather = tmp_path / "in.feather"
     pa.feather.write_feather(table(), feather)
-    with pytest.raises(CoterieError, match="Only CSV and Parquet files are read part by part"):
+    with pytest.raises(CoterieError, match="Only CSV and Parquet files can be read part by part"):
         in_parts(feather, recipe(), tmp_path / "o")
     assert not (tmp_path / "o").exists()
 
@@ -229,7 +229,7 @@ def test_a_release_that_is_not_written_yet(tmp_path):
     assert release.data is None
     assert release.verdict is None
     assert "part by part" in str(release)
-    with pytest.raises(CoterieError, match="known once it is written"):
+    with pytest.raises(CoterieError, match="known only after it is written"):
         release.facts  # noqa: B018
     folder = release.save(tmp_path / "out")
     assert release.verdict.ok
@@ -256,7 +256,7 @@ def test_reports_say_that_measures_are_of_a_sample(tmp_path, monkeypatch):
     parts = in_parts(saved(tmp_path, "parquet", table()), recipe(), tmp_path / "out")
     some = parts.facts.output.measured
     assert 300 < some < 700
-    sentence = f"taken on {some:,} of the records, in whole groups"
+    sentence = f"computed on {some:,} of the records, in whole groups"
     for name in ("report.html", "internal.html"):
         assert sentence in (tmp_path / "out" / name).read_text()
     whole = in_parts(saved(tmp_path, "parquet", table(400)), recipe(), tmp_path / "whole")

@@ -151,9 +151,9 @@ GOOD = [["a", "b"], [1, 2], [3, 4]]
         (GOOD, {"after": "<row r='4'><c r='A4' t='e'><v>#N/A</v></c></row>"}, "1 that show an error, in rows 4"),
         (GOOD, {"after": '<row r="4"><c r="A4" t\n=\n"e"><v>#N/A</v></c></row>'}, "1 that show an error, in rows 4"),
         (GOOD, {"after": '<row r="4"><c t="&#101;" r="A4"><v>#N/A</v></c></row>'}, "1 that show an error, in rows 4"),
-        (GOOD, {"merged": ["A2:A3"]}, "1 merged, in rows 2 to 3.*undo the merging"),
-        ([["a", "b"], [1, 2], [None, None], [3, 4]], {}, "no empty rows. Got: 1: row 3.*sheet of its own"),
-        ([["Title"], ["a", "b"], [1, 2]], {}, "empty name for column 2 of 2.*title stands above"),
+        (GOOD, {"merged": ["A2:A3"]}, "1 merged, in rows 2 to 3.*unmerge them"),
+        ([["a", "b"], [1, 2], [None, None], [3, 4]], {}, "no empty rows. Got: 1: row 3.*separate sheets"),
+        ([["Title"], ["a", "b"], [1, 2]], {}, "empty name for column 2 of 2.*title above"),
         ([["a", "a"], [1, 2]], {}, "same name for columns 1 and 2.*rename one"),
         ([["a", 5], [1, 2]], {}, "a number among them.*header=true"),
         ([["a", "b"]], {}, "must have records"),
@@ -209,7 +209,7 @@ def test_what_is_too_large_is_refused_before_it_is_read(tmp_path, monkeypatch):
     refused(lambda: ct.protect(path, RECIPE, engine="duckdb", memory="1GB"), match="part by part.*save the file as CSV")
     monkeypatch.setattr(excel_scan, "MOST_TEXT", 1000)
     rows = [["a", "b"], *(["x" * 50, i] for i in range(N))]  # a text that is there once, and shared
-    refused(read, save_xlsx(tmp_path / "u.xlsx", rows), match="more text than there is room for.*as CSV")
+    refused(read, save_xlsx(tmp_path / "u.xlsx", rows), match="more text than fits.*as CSV")
     monkeypatch.setattr(excel_scan, "MOST_BYTES", 1000)
     refused(read, path, match="too large.*CSV")
 

@@ -71,7 +71,7 @@ def test_lines_of_a_packed_file_are_told(tmp_path):
 REFUSED = {
     "two files": ("a.zip", zipped(("a.csv", b"x,y\n1,2\n"), ("b.csv", b"x\n")), "exactly one file. Got: 2 .*unpack"),
     "no file": ("a.zip", zipped(), "exactly one file. Got: 0"),
-    "no text": ("a.zip", zipped(("a.xlsx", b"x")), "must be one of text.*unpack it first"),
+    "no text": ("a.zip", zipped(("a.xlsx", b"x")), "must contain a text file.*unpack it first"),
     "no zip": ("a.zip", b"PK" + SECRET.encode(), "cannot be read as a zip file"),
     "no gzip": ("a.csv.gz", b"\x1f\x8b" + SECRET.encode(), "cannot be (read|unpacked).*damaged"),
     "half of a gzip": ("a.csv.gz", gzip.compress(TEXT.encode())[:-20], "cannot be (read|unpacked).*damaged"),

@@ -98,7 +98,7 @@ def test_what_is_no_table_is_refused(tmp_path):
     refused(tmp_path, "must hold Parquet files")
     pq.write_table(people(), tmp_path / "a.parquet")
     (tmp_path / "b.csv").write_text("x\n1\n")
-    refused(tmp_path, "Parquet files alone")
+    refused(tmp_path, "only Parquet files")
     (tmp_path / "b.csv").unlink()
     pq.write_table(people().drop_columns(["x"]), tmp_path / "b.parquet")
     refused(tmp_path, "the same columns")
@@ -109,9 +109,9 @@ def test_what_is_no_table_is_refused(tmp_path):
     (tmp_path / "b.parquet").unlink()
     (tmp_path / "x=1").mkdir()
     pq.write_table(people(), tmp_path / "x=1" / "c.parquet")
-    refused(tmp_path, "folders of the same names")
+    refused(tmp_path, "partitioned by the same names")
     (tmp_path / "a.parquet").unlink()
-    refused(tmp_path, "must be no column")
+    refused(tmp_path, "must not be a column")
 
 
 def test_a_folder_that_changes_meanwhile(tmp_path):

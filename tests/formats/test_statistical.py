@@ -235,7 +235,7 @@ def test_sas_transport(tmp_path, version):
     assert again.table.equals(source.table)
     assert again.format == source.format
     assert b"SECRET" not in (tmp_path / "u.xpt").read_bytes().upper()
-    refused(write, source.table, Format("sas7bdat"), tmp_path / "u.sas7bdat", match="read, not written.*xpt")
+    refused(write, source.table, Format("sas7bdat"), tmp_path / "u.sas7bdat", match="read but not written.*xpt")
 
 
 @needs_pyreadstat

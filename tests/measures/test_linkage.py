@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from coterie.measures.intervals import rank_intervals, sd_intervals
 from coterie.measures.linkage import distance_linkage
+from coterie.measures.risk import class_risk, classes
 from coterie.tables.columns import Column
 
 NAN = math.nan
@@ -46,6 +47,24 @@ def slow_linkage(before, after, units=None):
         ties = d2 <= d2.min() * (1 + 1e-9) + 1e-28
         total += ties[units == units[i]].sum() / ties.sum()
     return total
+
+
+def test_units_are_linked_no_more_often_than_they_fill_their_classes():
+    """A class is linked to the same originals, so it is right for one unit's records at most: above 1/k, maybe."""
+    rng = np.random.default_rng(3)
+    above = 0
+    for _ in range(40):
+        n = int(rng.integers(6, 60))
+        units, group = rng.integers(0, max(1, n // 3), n), rng.integers(0, max(1, n // 6), n)
+        x = np.round(rng.normal(size=(n, 2)), 1)
+        means = np.array([x[group == g].mean(axis=0) for g in group])
+        before, after = ([column(values[:, j]) for j in range(2)] for values in (x, means))
+        found = distance_linkage(before, after, units=units)
+        after_risk = class_risk(classes(after), 2, units)
+        assert found.share <= after_risk.largest_unit_share + 1e-9
+        assert after_risk.largest_risk <= after_risk.largest_unit_share + 1e-9
+        above += found.share > after_risk.largest_risk
+    assert above  # so the largest risk, which counts units, is no bound
 
 
 def test_linkage_by_hand():

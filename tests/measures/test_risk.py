@@ -96,7 +96,9 @@ def test_class_risk_of_units_by_hand():
         expected_reidentifications=pytest.approx(1 / 2 + 1 / 2 + 1 / 3 + 1),
         sizes={"1": 1, "2": 1, "3": 1},
         units=4,
+        largest_unit_share=1.0,  # of class 2
     )
+    assert risk.class_risk(classes[:7], 2, units[:7]).largest_unit_share == pytest.approx(2 / 3)  # of class 0
     assert (found.unique_percent, found.below_k_percent, found.noun) == (25.0, 75.0, "units")
     assert risk.singling_out([classes], [np.zeros(9, np.int64)], units).records_before == 1
     was = risk.linkability(classes, Linkage(9, False, 1.0, 1 / 9, 1 / 9), units).share_before

@@ -194,7 +194,7 @@ def test_small_strata_join_the_one_that_is_nearest_by_importance():
 
     assert merged_with(a=100) == "u"
     assert merged_with(b=100) == "t"
-    assert merged_with(where=0.001, a=100) == "u"  # a column of strata may have one where strata are merged
+    assert merged_with(where=0.001, a=100) == "u"  # a stratum column may have one where strata are merged
 
 
 def test_blocks_are_cut_where_weighed_columns_are_widest():

@@ -232,7 +232,7 @@ def test_a_decimal_type_without_room():
     table = table.set_column(1, "income", table["income"].cast(pa.decimal128(12, 2)))
     how = recipe()
     how["columns"]["income"] |= {"decimals": 3}
-    with pytest.raises(ct.CoterieError, match="must have room for its decimals"):
+    with pytest.raises(ct.CoterieError, match="must have enough decimals"):
         ct.protect(table, how)
     how["columns"]["income"] |= {"decimals": 1}
     release = ct.protect(table, how)

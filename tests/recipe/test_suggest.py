@@ -241,9 +241,9 @@ def test_an_undecided_line_is_refused_at_every_door(tmp_path):
     path = tmp_path / "r.toml"
     path.write_text(text, encoding="utf-8")
     for call in (ct.protect, ct.assess):
-        with pytest.raises(RecipeError, match="leaves this to you"):
+        with pytest.raises(RecipeError, match="leaves this decision to you"):
             call(table, path)
-    with pytest.raises(RecipeError, match="leaves this to you"):
+    with pytest.raises(RecipeError, match="leaves this decision to you"):
         Recipe(k=3, columns={"rate": {"role": "quasi", "kind": "?"}})
     decided = text.replace('kind = "?"', 'kind = "integer"').replace('role = "?"', 'role = "other"')
     assert ct.protect(table, Recipe.loads(decided)).verdict.ok
@@ -267,7 +267,7 @@ def test_an_identifier_that_repeats_leaves_the_unit_open():
     assert 'column = "nr" or column = "note", and k counts persons' in text
     with pytest.raises(RecipeError, match=r"unit\.column: This must be a text\. Got: '\?'"):
         Recipe.loads(text)
-    with pytest.raises(RecipeError, match="leaves this to you"):
+    with pytest.raises(RecipeError, match="leaves this decision to you"):
         Recipe(k=3, columns={"v": {"role": "quasi", "kind": "numeric"}}, unit="?")
     for unit in ("nr", "none"):
         recipe = Recipe.loads(text.replace('[unit]\ncolumn = "?"', f'[unit]\ncolumn = "{unit}"'))

@@ -153,7 +153,7 @@ def test_units_are_asked_about_by_the_roles_that_a_person_says():
 def test_a_decided_document_is_a_recipe():
     found = suggestions(open_source(table()))
     document = found.document(3)
-    with pytest.raises(RecipeError, match="leaves this to you"):
+    with pytest.raises(RecipeError, match="leaves this decision to you"):
         Recipe.loads(draft_of(found, 3).replace("draft = true", ""))
     answers = {"rate": ("quasi", "integer"), "weight": ("other", None), "seen": ("other", None)}
     for name, answer in answers.items():

@@ -22,7 +22,7 @@ def recipe(column, **more):
         ({"role": "confidential", "kind": "integer"}, {}, "are rounded"),
         ({"role": "other"}, {}, "are rounded"),
         ({"role": "identifier"}, {}, "are rounded"),
-        ({"role": "quasi", "kind": "numeric"}, {}, "keep the total as they are"),
+        ({"role": "quasi", "kind": "numeric"}, {}, "keep the total anyway"),
         (INTEGER, {"strata": ["x"]}, "released as it is"),
         (INTEGER, {"centre": "medoid"}, "no total is kept"),
         (INTEGER, {"missing": "group"}, "add to the total"),

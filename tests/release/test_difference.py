@@ -112,7 +112,7 @@ def test_a_panel(tmp_path):
     assert facts.scenarios[0].returning_below_k + facts.scenarios[0].new_below_k == found.below_k
     text = str(found)
     assert "k = 3 is NOT met" in text
-    assert "54 are in the release and in an earlier one, 9 in the release alone, 6 in earlier ones alone" in text
+    assert "54 are in the release and in an earlier one, 9 only in the release, 6 only in earlier ones" in text
 
 
 def test_the_same_file_with_another_k(tmp_path):
@@ -140,7 +140,7 @@ def test_a_corrected_file_by_row_and_by_id(tmp_path):
     first = released(tmp_path, "first", table, columns=columns)
     corrected = table | {"p007": [table["p007"][0] + 30, *table["p007"][1:]]}
     later = released(tmp_path, "later", corrected, columns=columns)
-    with pytest.raises(ct.CoterieError, match=r"Something must tell who is who.*--by COLUMN"):
+    with pytest.raises(ct.CoterieError, match=r"Persons must be identified.*--by COLUMN"):
         ct.difference(*later, before=[first])
     found = ct.difference(*later, before=[first], rows=True)
     assert found.facts.matched_by == ()
@@ -326,7 +326,7 @@ def bad(two, tmp_path):
     strangers = released(tmp_path, "strangers", {f"x{i}": v for i, v in enumerate(persons(30, 9).values())})
     return {
         "another file": lambda: ct.difference(later[0], other, before=[first]),
-        "which is none": lambda: ct.difference(tmp_path / "none", other, before=[first]),
+        "which is not one": lambda: ct.difference(tmp_path / "none", other, before=[first]),
         "does not exist": lambda: ct.difference(*later, before=[(first[0], tmp_path / "none.csv")]),
         "must be a list of earlier releases": lambda: ct.difference(*later, before=[]),
         "each with its input": lambda: ct.difference(*later, before=[first[0]]),
@@ -337,7 +337,7 @@ def bad(two, tmp_path):
         "different ones. Got: none": lambda: ct.difference(*later, before=[first], by=[]),
         "object of type list": lambda: ct.difference(*later, before=[first], by=["id", 5]),
         "'rows' must be True or False": lambda: ct.difference(*later, before=[first], rows="yes"),
-        "folder of its bundle": lambda: ct.difference(ct.protect(first[1], {"columns": COLUMNS, "k": 3}), "", [first]),
+        "a bundle's folder": lambda: ct.difference(ct.protect(first[1], {"columns": COLUMNS, "k": 3}), "", [first]),
         "nobody, by 'id'": lambda: ct.difference(*strangers, before=[first]),
     }  # fmt: skip
 
@@ -359,5 +359,5 @@ def test_records_that_say_nothing_of_whose_they_are_are_refused(tmp_path):
 def test_a_changed_bundle_is_refused(two):
     first, later = two
     (later[0] / "recipe.toml").write_text((later[0] / "recipe.toml").read_text().replace("seed = 7", "seed = 8"))
-    with pytest.raises(ct.CoterieError, match="whose was changed"):
+    with pytest.raises(ct.CoterieError, match="whose recipe was changed"):
         ct.difference(*later, before=[first])

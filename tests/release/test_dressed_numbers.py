@@ -164,7 +164,7 @@ def test_thousands_with_the_decimal_mark_are_asked_about(tmp_path, run):
     assert "--kind people=numeric" in err
     assert ct.assess(path, quasi=["people"], read={"thousands": "."}, kind={"people": "integer"}).records == N
     only = saved(tmp_path / "e.csv", {"people": [["1,200", "12,400"][i % 2] for i in range(N)], "x": ["a"] * N}, ";")
-    with pytest.raises(ct.CoterieError, match=r"comma is the decimal mark or stands between thousands.*thousands=,"):
+    with pytest.raises(ct.CoterieError, match=r"comma is the decimal mark or the thousands separator.*thousands=,"):
         ct.assess(only, quasi=["people"])
     for mark, largest in ({"decimal": ","}, 12.4), ({"thousands": ","}, 12400.0):
         source = ct.protect(only, {**plain_recipe("people", "x"), "file": mark})
@@ -179,7 +179,7 @@ def plain_recipe(quasi, other):
 def test_two_currencies_are_not_averaged(tmp_path, engine):
     path = saved(tmp_path / "d.csv", {"pay": [f"{'$€'[i % 2]}{i + 1}" for i in range(N)], "x": ["a"] * N})
     recipe = {**plain_recipe("pay", "x"), "file": {"prefix": ["$", "€"]}}
-    with pytest.raises(ct.CoterieError, match=r"must have one unit.*more than one prefix"):
+    with pytest.raises(ct.CoterieError, match=r"must have a single unit.*more than one prefix"):
         ct.protect(path, recipe, engine=engine, memory="1GB").save(tmp_path / "out")
     alike = saved(tmp_path / "e.csv", {"pay": [f"${i + 1}" for i in range(N)], "x": [f"€{i % 5}" for i in range(N)]})
     ct.protect(alike, recipe, engine=engine, memory="1GB").save(tmp_path / "out")
@@ -188,7 +188,7 @@ def test_two_currencies_are_not_averaged(tmp_path, engine):
 @pytest.mark.parametrize(
     ("options", "match"),
     [
-        ({"thousands": "x"}, "between thousands must be"),
+        ({"thousands": "x"}, "thousands separator must be"),
         ({"thousands": ",", "decimal": ","}, "must differ.*decimal="),
         ({"prefix": "1"}, "without digits"),
         ({"suffix": ["%", "%"]}, "named once"),

@@ -102,7 +102,7 @@ def test_scores_go_to_a_path(guide, path):
 
 @pytest.mark.parametrize("most", [0, -1, 1.5, True, "3"])
 def test_bad_depth(guide, most):
-    with pytest.raises(CoterieError, match="whole number from 1 on"):
+    with pytest.raises(CoterieError, match="whole number of at least 1"):
         ct.assess(guide, quasi=QUASI, drivers=True, most_columns=most)
 
 
@@ -113,7 +113,7 @@ def test_drivers_are_wanted_or_not(guide, drivers):
 
 
 def test_spark_is_refused_before_any_work(tmp_path):
-    with pytest.raises(CoterieError, match="searched in one memory"):
+    with pytest.raises(CoterieError, match="all records in memory"):
         ct.assess(tmp_path / "not there", quasi=QUASI, drivers=True, engine="spark")
 
 
@@ -219,13 +219,13 @@ def test_command_line(guide, tmp_path):
 @pytest.mark.parametrize(
     ("args", "said"),
     [
-        (["--drivers", "--engine", "spark"], "searched in one memory"),
+        (["--drivers", "--engine", "spark"], "all records in memory"),
         (["--depth", 2], "--depth has no effect without --drivers"),
         (["--scores", "s.csv"], "--scores has no effect without --drivers"),
         (["--drivers", "--force"], "--force has no effect without --scores"),
-        (["--drivers", "--depth", 0], "--depth must be a whole number from 1 on"),
+        (["--drivers", "--depth", 0], "--depth must be a whole number of at least 1"),
         (["--drivers", "--scores", "s.txt"], "must end in .csv"),
-        (["--drivers", "--scores", "nowhere/s.csv"], "folder that exists"),
+        (["--drivers", "--scores", "nowhere/s.csv"], "must exist"),
     ],
 )
 def test_mistakes(guide, monkeypatch, args, said):

@@ -184,7 +184,7 @@ def test_on_a_sample_of_the_groups_before_is_not_known(tmp_path, monkeypatch):
     assert scenario.population_before is None
     assert scenario.population_after.population_size == pytest.approx(150_000)
     assert scenario.population_after.prosecutor.records_at_risk == 0
-    assert any("coterie assess counts all" in note for note in release.facts.notes)
+    assert any("coterie assess uses all" in note for note in release.facts.notes)
 
 
 QUASI = ["--quasi", "age,region", "-k", 4]

@@ -116,6 +116,31 @@ def test_a_file_that_was_tampered_with_fails(bundle, column, value, tmp_path):
     assert any(column in check.columns for check in found.checks if not check.ok)
 
 
+@pytest.mark.parametrize(
+    ("rule", "raw"),
+    [
+        ({"width": 500}, "1234"),
+        ({"width": 500, "top": 7_800}, "7500-7999"),  # its band is called 7500+
+        ({"width": 500, "bands_as": "middle"}, "1255"),
+        ({"width": 500, "bottom": 700, "bands_as": "middle"}, "699"),
+        ({"bands": [0, 2_000, 5_000], "top": 9_000, "bands_as": "middle"}, "1001"),
+    ],
+)
+@pytest.mark.parametrize("kind", ["integer", "numeric"])
+def test_a_kept_number_that_is_in_no_band_is_found(rule, raw, kind, tmp_path):
+    """Whatever bounds are known: the edges may depend on the column, what bands look like does not."""
+    how = recipe({"pay": {"role": "confidential", "kind": kind, **rule}})
+    release = coterie.protect(people(), how)
+    assert release.verdict.ok
+    data = release.data.to_pandas().astype({"pay": str})
+    data.to_csv(tmp_path / "kept.csv", index=False)
+    assert coterie.verify(tmp_path / "kept.csv", recipe=how).ok
+    data.loc[3, "pay"] = raw
+    data.to_csv(tmp_path / "broken.csv", index=False)
+    found = coterie.verify(tmp_path / "broken.csv", recipe=how)
+    assert [check.columns for check in found.checks if not check.ok] == [("pay",)]
+
+
 def test_risk_before_is_that_of_the_original_values(stored):
     """Bands make classes of prepared values; before, everybody was alone."""
     release = coterie.protect(stored, recipe())
@@ -201,7 +226,9 @@ def test_rare_counts_units_where_there_are_some():
 def test_a_recode_of_nothing_is_warned_of():
     for others in ({}, {"others": "elsewhere"}):
         how = recipe({"town": {"role": "other", "kind": "nominal", "recode": {"Z": "north", "Y": "south"}, **others}})
-        with pytest.warns(coterie.PrivacyWarning, match=r"No record has a category that recode names for 'town'"):
+        with pytest.warns(
+            coterie.PrivacyWarning, match=r"No record has any of the categories that recode names for 'town'"
+        ):
             coterie.protect(people(), how)
 
 
@@ -249,7 +276,7 @@ def test_another_spelling_of_a_recoded_category_is_refused():
 def test_what_cannot_be_prepared_leaves_nothing_behind(tmp_path, stored):
     for columns, words in (
         ({"age": {"role": "quasi", "kind": "integer", "bands": [18, 30]}}, "below the first edge"),
-        ({"pay": {"role": "other", "kind": "numeric", "width": 0.01}}, "4,096 bands at most"),
+        ({"pay": {"role": "other", "kind": "numeric", "width": 0.01}}, "at most 4,096 bands"),
         ({"town": {"role": "other", "kind": "integer", "top": 3}}, "must hold numbers"),
         ({"town": {"role": "other", "kind": "datetime", "precision": "year"}}, "must hold dates"),
     ):

@@ -62,7 +62,9 @@ def pair(folder, name):
 def test_what_breaks_k_is_refused_and_nothing_is_written(run, first, tmp_path):
     path = write(tmp_path / "second.csv", later(people(60)))
     before = sorted(tmp_path.rglob("*"))
-    with pytest.raises(ct.PromiseError, match=r"Beside the earlier releases.*who are in an earlier release.*stable"):
+    with pytest.raises(
+        ct.PromiseError, match=r"Combined with the earlier releases.*who are in an earlier release.*stable"
+    ):
         ct.protect(path, document(first, "first"))
     recipe = ct.Recipe(**document(first, "first"))
     recipe.save(tmp_path / "recipe.toml")
@@ -231,7 +233,7 @@ def test_rows_and_columns_match_persons(first, tmp_path):
     ]
     assert len({one.scenarios for one in same}) == 1
     assert [one.matched_by for one in same] == [("id",), ("id",), (), ("id", "illness")]
-    with pytest.raises(ct.CoterieError, match="persons with one record in each release"):
+    with pytest.raises(ct.CoterieError, match="one record per person in each release"):
         ct.protect(path, document(first, "first", previous={"groups": "stable", "by": "illness"}))
 
 
@@ -251,7 +253,7 @@ def test_relative_paths_from_the_command_line(run, first, tmp_path, monkeypatch)
     shutil.move(folder / "first", folder / "elsewhere")
     code, _, err = run("replay", "project/second", "--input", "project/second.csv")
     assert code == 2
-    assert "first', which is none. Hint: [previous] names it" in err
+    assert "first', which is not one. Hint: [previous] names it" in err
     assert run("verify", "project/second")[0] == 0  # the file itself needs no other
 
 
@@ -275,11 +277,11 @@ def test_what_is_refused_before_any_work(first, tmp_path):
 
     good = document(first, "first")
     cases = {
-        "which is none": lambda: ct.protect(path, beside(tmp_path / "none", other)),
+        "which is not one": lambda: ct.protect(path, beside(tmp_path / "none", other)),
         "does not exist": lambda: ct.protect(path, beside(first / "first", tmp_path / "none.csv")),
         "another file": lambda: ct.protect(path, beside(first / "first", other)),
         "engine duckdb": lambda: ct.protect(path, good, engine="duckdb"),
-        "not beside earlier releases": lambda: ct.compare(path, [3], ["mdav"], recipe=good),
+        "does not take earlier releases": lambda: ct.compare(path, [3], ["mdav"], recipe=good),
         "nobody, by 'id'": lambda: ct.protect(strangers, good),
         "nobody, by": lambda: ct.protect(strangers, document(first, "first", previous={"groups": "stable"})),
     }
@@ -293,7 +295,7 @@ def test_a_release_is_no_earlier_one_of_itself(first, tmp_path):
     shutil.copytree(first, folder)
     given = document(folder, "first", previous={"groups": "stable"})
     ct.protect(folder / "first.csv", given).save(folder / "first", force=True)  # it replaces what it was made beside
-    with pytest.raises(ct.CoterieError, match="earlier one of itself"):
+    with pytest.raises(ct.CoterieError, match="its own predecessor"):
         ct.replay(folder / "first", folder / "first.csv")
 
 

@@ -118,7 +118,7 @@ def with_gaps(people, share=0.2):
 
 def test_gaps(people):
     table = with_gaps(people)
-    with pytest.raises(PromiseError, match="Quasi-identifiers must have no missing values"):
+    with pytest.raises(PromiseError, match="Quasi-identifiers must not have missing values"):
         protect(table, recipe())
     filled = protect(table, recipe(missing="group")).data
     assert sum(filled.column(n).null_count for n in ("age", "town", "income")) == 0
@@ -203,7 +203,9 @@ def test_merged_strata_are_told():
     facts = protect(table, how).facts
     assert facts.columns[0].released == "merged strata"
     assert "3 strata were merged into 2, because some had too few records." in facts.notes
-    assert "No group mixes different values of year, but where too few records had the same." in done(public(facts))
+    assert "No group mixes different values of year, except where too few records shared a value." in done(
+        public(facts)
+    )
     large = protect(table.slice(0, 18), how).facts
     assert large.columns[0].released == "as it was"
     assert "No group mixes different values of year." in done(public(large))
@@ -246,7 +248,7 @@ def test_frames_come_back_as_they_were(people, library):
 def test_a_type_that_cannot_be_shuffled(people):
     runs = pa.RunEndEncodedArray.from_arrays(pa.array([people.num_rows], pa.int32()), pa.array(["x"]))
     columns = {**recipe()["columns"], "runs": {"role": "other"}}
-    with pytest.raises(CoterieError, match=r"'runs' must be of a type.*run_end_encoded"):
+    with pytest.raises(CoterieError, match=r"'runs' must have a type.*run_end_encoded"):
         protect(people.append_column("runs", runs), recipe(columns=columns))
 
 

@@ -114,7 +114,9 @@ def test_noise_that_is_too_weak_is_told():
     release = protect(hundreds, {**guarded_constant(noise=0.01), "shuffle": False})
     assert release.data.column("c").to_pylist() == hundreds.column("c").to_pylist()
     notes = release.facts.notes
-    assert "Noise changed no value of 'c' in 1 constant group: it is too weak for the column's digits." in notes
+    assert (
+        "Noise changed no value of 'c' in 1 constant group: it is too small for the precision of the column." in notes
+    )
     assert any("3 records are in groups" in note for note in notes)
     assert not any("Noise" in note for note in protect(hundreds, guarded_constant(noise=2.0)).facts.notes)
 

@@ -40,10 +40,10 @@ def test_replayed_byte_for_byte(tmp_path, suffix):
     assert ct.verify(saved).ok
     again = ct.replay(saved, path)
     assert again.same
-    assert str(again) == "The data came out the same, byte for byte."
+    assert str(again) == "The data are the same, byte for byte."
     MAKERS[suffix](people().slice(1), path)
     other = ct.replay(saved, path)
-    assert (other.same, other.differs) == (False, ("the input is another file",))
+    assert (other.same, other.differs) == (False, ("the input is a different file",))
 
 
 @pytest.mark.parametrize("suffix", [".sav", ".dta"])

@@ -188,13 +188,13 @@ def test_dataframes_that_are_refused(spark, folder, tmp_path):  # noqa: F811
         ct.protect(frame, recipe(), key="note", engine="memory")
     with pytest.raises(CoterieError, match="dry run"):
         ct.protect(frame, recipe(), key="note").rehearse()
-    with pytest.raises(CoterieError, match="Parquet files are assessed"):
+    with pytest.raises(CoterieError, match="Parquet files can be assessed"):
         ct.assess(frame, recipe())
-    with pytest.raises(CoterieError, match="A key is for Spark"):
+    with pytest.raises(CoterieError, match="A key is only for Spark"):
         ct.protect(people(), recipe(), key="note")
-    with pytest.raises(CoterieError, match="A key is for Spark"):
+    with pytest.raises(CoterieError, match="A key is only for Spark"):
         ct.protect(folder, recipe(), key="note", engine="spark")
-    with pytest.raises(CoterieError, match="must be the recipe's"):
+    with pytest.raises(CoterieError, match="must be the one in the recipe"):
         ct.protect(frame, recipe(file={"key": "id"}), key="note")
     with pytest.raises(CoterieError, match="must hold records"):
         ct.protect(frame.limit(0), recipe(), key="note").save(tmp_path / "out")
@@ -209,7 +209,7 @@ def test_what_spark_is_not_for(folder, tmp_path):
         ct.protect(tmp_path / "a.csv", recipe(), engine="spark")
     with pytest.raises(CoterieError, match="written as Parquet"):
         ct.protect(folder, recipe(), engine="spark").save(tmp_path / "out", format="csv")
-    with pytest.raises(CoterieError, match="Only Spark writes"):
+    with pytest.raises(CoterieError, match="Only Spark can write"):
         ct.protect(people(), recipe()).save("file:///tmp/nowhere")
     with pytest.raises(CoterieError, match="recipe' is needed"):
         ct.assess(folder, quasi=["age"], engine="spark")
@@ -218,7 +218,7 @@ def test_what_spark_is_not_for(folder, tmp_path):
 
 
 def test_a_block_that_no_worker_can_hold(folder, tmp_path):
-    with pytest.raises(CoterieError, match="A block must fit a worker"):
+    with pytest.raises(CoterieError, match="A block must fit into a worker"):
         ct.protect(folder, recipe(), engine="spark", memory=10_000).save(tmp_path / "out")
     assert [path.name for path in tmp_path.iterdir()] == ["in"]
 
@@ -238,7 +238,7 @@ def test_a_bundle_at_a_uri(folder, tmp_path, monkeypatch):
     assert ct.verify(place, engine="spark").ok
     with pytest.raises(CoterieError, match="exists already"):
         ct.protect(folder.as_uri(), recipe()).save(place)
-    with pytest.raises(CoterieError, match="is not replaced"):
+    with pytest.raises(CoterieError, match="cannot be replaced"):
         ct.protect(folder.as_uri(), recipe()).save(place, force=True)
     monkeypatch.setattr(cluster_bundle, "_RENAMED", ())  # as in an object store
     other = (tmp_path / "store").as_uri()

@@ -40,5 +40,5 @@ def test_formulas_in_tables_that_become_text(tmp_path):
 
 def test_formulas_of_files_that_no_spreadsheet_opens(tmp_path):
     pa.parquet.write_table(people(), tmp_path / "people.parquet")
-    with pytest.raises(CoterieError, match="formulas is about files of text"):
+    with pytest.raises(CoterieError, match="formulas applies only to text files"):
         protect(tmp_path / "people.parquet", {**RECIPE, "file": {"formulas": "keep"}})

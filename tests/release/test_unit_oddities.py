@@ -154,5 +154,5 @@ def test_a_bundle_must_say_that_units_were_counted_and_nothing_else(change, tmp_
     manifest = json.loads((folder / "manifest.json").read_text())
     manifest["files"]["verify.json"]["sha256"] = hashlib.sha256((folder / "verify.json").read_bytes()).hexdigest()
     (folder / "manifest.json").write_text(sealed({n: v for n, v in manifest.items() if n != "seal"}))
-    with pytest.raises(PromiseError, match="must say that they were counted"):
+    with pytest.raises(PromiseError, match="must record that they were counted"):
         ct.verify(folder)

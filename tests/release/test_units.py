@@ -218,7 +218,7 @@ def test_the_bundle_says_that_units_were_counted(bundle):
     assert [check["basis"] for check in said if check["what"] == "k-anonymity of units"] == ["input"]
     verdict = ct.verify(folder)
     assert verdict.ok
-    assert "--input FILE makes it again" in verdict.checks[-1].sentence
+    assert "--input FILE repeats it" in verdict.checks[-1].sentence
 
 
 @pytest.mark.parametrize("engine", ["memory", "duckdb"])
@@ -230,7 +230,7 @@ def test_units_are_counted_again_from_the_input(tmp_path, engine):
     assert verdict.checks[-1].sentence.endswith("Counted before 'person' was dropped.")
     rows = episodes().set_column(0, "person", pa.array([f"Person {i % 40}" for i in range(240)]))
     pa.csv.write_csv(rows, tmp_path / "other.csv")
-    with pytest.raises(PromiseError, match="only if the input leads to the same release"):
+    with pytest.raises(PromiseError, match="only if the input gives the same release"):
         ct.verify(folder, input=tmp_path / "other.csv")
 
 
@@ -240,7 +240,7 @@ def test_a_bundle_that_does_not_say_it_is_refused(bundle, monkeypatch):
     folder, _ = bundle
     whole = check._verdict_in
     monkeypatch.setattr(check, "_verdict_in", lambda path: (whole(path)[0], []))
-    with pytest.raises(PromiseError, match="must say that they were counted before"):
+    with pytest.raises(PromiseError, match="must record that they were counted"):
         ct.verify(folder)
 
 
@@ -253,7 +253,7 @@ def test_the_count_before_dropping_finds_what_is_wrong(monkeypatch):
         ct.protect(episodes(), recipe())
 
 
-# Where nobody said whose records they are
+# Where nobody said what k counts
 
 
 def test_an_identifier_that_repeats_is_refused():
@@ -261,7 +261,7 @@ def test_an_identifier_that_repeats_is_refused():
     with pytest.raises(CoterieError) as caught:
         ct.protect(episodes(), how)
     said = str(caught.value)
-    assert "'person': 40 of 40 values are in 2 to 6 records" in said
+    assert "'person': 40 of 40 values occur in 2 to 6 records" in said
     assert '[unit] column = "person"' in said
     assert '[unit] column = "none"' in said
     assert "Person " not in said  # a name
@@ -280,18 +280,18 @@ def test_weights_that_are_dropped_are_no_identifier():
     [
         ({"unit": "nobody"}, "The unit must be a column"),
         ({"unit": "town"}, "cannot be microaggregated"),
-        ({"method": "mdav*"}, "methods that count units: auto or mdav"),
-        ({"guard": {"regroup": True}}, "count records, not units"),
+        ({"method": "mdav*"}, "methods that count units can be used: auto or mdav"),
+        ({"guard": {"regroup": True}}, "counts records, not units"),
         (
             {
                 "columns": {"income": {"role": "confidential", "kind": "numeric", "t": 0.3}},
                 "method": {},
                 "guard": "t-first",
             },
-            "whatever their unit",
+            "ignores units",
         ),
-        ({"unit": {"column": "person", "of": 3}}, "no option of a recipe"),
-        ({"weights": "visit", "unit": "visit"}, "either the unit or the weights"),
+        ({"unit": {"column": "person", "of": 3}}, "not a recipe option"),
+        ({"weights": "visit", "unit": "visit"}, "both the unit and the weights"),
     ],
 )
 def test_what_cannot_be_is_refused_at_the_start(more, what):
@@ -327,10 +327,24 @@ def test_reports_speak_of_units(tmp_path):
     assert "records of at least 3 other units" in said
     internal = (folder / "internal.html").read_text()
     assert "Fewest units of a class" in internal
+    assert "Largest share of a unit" in internal
+    assert "That is above 1/k where a unit has several records of a class" in internal
+    assert "at most 1/k can be re-identified" not in internal
     assert "records of at least 3 other units" in (folder / "report.html").read_text()
     plain = str(ct.protect(episodes(), recipe(unit="none")))
     assert "unique records" in plain
     assert "unit" not in plain
+
+
+def test_links_beyond_one_in_k_are_explained():
+    """Two persons have most of the records: links are right more often than 1/k, and the text says how far they can."""
+    table = episodes(12, 4)
+    more = episodes(2, 80, seed=1)
+    table = pa.concat_tables([table, more.set_column(0, "person", [[f"Q {p}" for p in more["person"].to_pylist()]])])
+    release = ct.protect(table, recipe(k=3, seed=1))
+    (scenario,), linked = release.measures.risk.scenarios, release.measures.risk.linkage.share
+    assert scenario.after.largest_risk < linked <= scenario.after.largest_unit_share
+    assert "of the records of a class" in str(release)
 
 
 def test_public_counts_are_surely_of_k_persons():

@@ -84,7 +84,7 @@ def test_internal_tells_what_the_public_report_does_not():
         "doi:10.1016/j.camwa.2007.04.034",
         "Variances shrink",
         "Rows repeat",
-        "No verdict on the law",
+        "Not a legal verdict",
     ):
         assert told in inside, told
         assert told in outside, told

@@ -273,7 +273,7 @@ def test_times_of_the_day_have_no_date():
     for options in ({"precision": "month"}, {"top": "2020-01-01"}, {"precision": "hour", "top": "2020-01-01"}):
         with pytest.raises(CoterieError, match="have no date"):
             prepared(["12:34"], rule("datetime", **options))
-    with pytest.raises(CoterieError, match="prepared where they are texts"):
+    with pytest.raises(CoterieError, match="only if they are text"):
         prepared([3600], rule("datetime", precision="hour"), pa.time32("s"))
 
 

@@ -135,7 +135,7 @@ def test_whose_records_they_are_is_answered_before_anything_goes_on(person):
     assert "several records may be those of one person" in person.words()
     for path in ("/candidates", "/release"):
         person.go(path)
-        assert "Something comes first" in person.words()
+        assert "Not yet possible" in person.words()
         assert "Whose records they are" in person.words()
     person.go("/promise")
     page.fill("#k", "3")
@@ -585,7 +585,7 @@ def test_who_stops_the_page_is_told_so(browser, tmp_path):
         with house.person() as person:
             person.open("companies.csv")
             person.go("/quit")
-            assert "will be gone" in person.words()
+            assert "will be lost" in person.words()
             person.click("main button.main", "text=Coterie has stopped")
             assert person.page.locator("nav.steps, .tools, footer a").count() == 0
             house.process.wait(30)

@@ -87,7 +87,7 @@ def test_a_contradiction_is_told_beside_its_field_in_the_words_of_the_recipe(vis
     visitor.send("/promise", {"k": "1", "missing-policy": "refuse", "missing-small": "merge", "stay": "yes"})
     page = words_of(visitor.get("/promise").text)
     assert "This must be a whole number of at least 2." in page
-    assert "must be told apart only under policy" in page
+    assert "which matter only with policy" in page
     assert visitor.session.recipe is None
     assert "contradictions" in words_of(visitor.get("/release").text)
 
@@ -173,7 +173,7 @@ def test_another_file_can_be_opened_and_nothing_of_the_first_is_lost(visitor):
     assert visitor.session.document is document
     assert len(visitor.session.history.steps) == steps
     assert len(visitor.session.tried) == 1
-    assert "You are where you left patients.csv" in words_of(visitor.get("/columns").text)
+    assert "Continuing where you left off with patients.csv" in words_of(visitor.get("/columns").text)
 
 
 def test_two_tabs_show_the_same_state(visitor):

@@ -93,7 +93,7 @@ def test_cancelling_takes_no_time_and_leaves_nothing(visitor, root):
     assert not (root / "out").exists()
     assert not list(root.glob(".out*"))
     page = words_of(visitor.get("/release").text)
-    assert "It was cancelled. Nothing was written." in page
+    assert "Cancelled. Nothing was written." in page
     visitor.send("/open", {"path": "small.csv"})  # and the next one works
     assert visitor.session.opened.records == 60
 
@@ -104,7 +104,7 @@ def test_a_process_that_is_killed_is_told_and_leaves_nothing(visitor, root):
     os.kill(visitor.session.jobs._worker.pid, signal.SIGKILL)
     assert job.over.wait(SECONDS)
     assert job.state == "died"
-    assert "Its process ended before it was done" in words_of(visitor.get("/release").text)
+    assert "Its process ended unexpectedly" in words_of(visitor.get("/release").text)
     assert not (root / "out").exists()
     assert not list(root.glob(".out*"))
     assert len(temporaries()) == 1  # that of the next process
@@ -163,7 +163,7 @@ def test_one_thing_is_done_at_a_time(visitor):
     ]:
         answer = visitor.post(path, form)
         assert answer.status_code == 422, path
-        assert "One thing is done at a time." in words_of(answer.text), path
+        assert "Only one job can run at a time." in words_of(answer.text), path
         assert visitor.session.jobs.last is job
     assert visitor.session.document is document
     assert visitor.session.attempt is attempt  # what was refused is not what is being opened
@@ -226,7 +226,7 @@ def test_a_preview_that_is_cancelled_is_told(visitor):
     visitor.post("/job/cancel")
     asking.join(SECONDS)
     assert answers[0].status_code == 422
-    assert "It was cancelled" in words_of(answers[0].text)
+    assert "Cancelled" in words_of(answers[0].text)
 
 
 def test_a_worker_that_nobody_understands_is_as_good_as_gone(visitor, monkeypatch):

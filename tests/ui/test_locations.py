@@ -296,7 +296,7 @@ def test_a_folder_that_can_not_be_read_is_told(visitor, root):
             pytest.skip("this user may read anything")
         answer = visitor.get("/open?in=closed")
         assert answer.status_code == 422
-        assert "refuses to read" in words_of(answer.text)
+        assert "refused to read" in words_of(answer.text)
     finally:
         folder.chmod(0o700)
 

@@ -49,5 +49,5 @@ def test_options_are_saved_into_the_recipe(tmp_path):
         visitor.send("/columns/3", {"top": "", "round": ""})
         assert visitor.session.document["columns"]["pay"] == before["pay"]
         visitor.send("/columns/0", {"bands": "18, 0"})
-        assert "a list of rising numbers" in words_of(visitor.get("/columns/0").text)
+        assert "a list of increasing numbers" in words_of(visitor.get("/columns/0").text)
         assert visitor.get("/docs/preparing.md").status_code == 200

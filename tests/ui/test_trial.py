@@ -33,7 +33,7 @@ def confirmed(visitor, root, **more):
 
 def test_missing_values_that_nothing_was_said_about_are_told_before_anything_is_tried(visitor, tmp_path):
     confirmed(visitor, tmp_path)
-    assert "As it is set, nothing can be released" in words_of(visitor.get("/promise").text)
+    assert "With this setting nothing can be released" in words_of(visitor.get("/promise").text)
     visitor.send("/promise", {"k": "3", "missing-policy": "group"})
     assert "nothing can be released" not in words_of(visitor.get("/promise").text)
 
@@ -83,9 +83,9 @@ def test_the_page_of_the_recipe_names_the_file_too(visitor, tmp_path):
 def test_whose_records_they_are_is_asked_for_in_plain_words(visitor, tmp_path):
     confirmed(visitor, tmp_path, copies=3)
     page = words_of(visitor.get("/columns").text)
-    assert "One thing is left to decide" in page
+    assert "One decision is left" in page
     page = words_of(visitor.get("/release").text)
-    assert "Whose records they are : Say what k counts: records or persons." in page
+    assert "Whose records they are : Choose what k counts: records or persons." in page
     assert "'?'" not in page
 
 
@@ -98,7 +98,7 @@ def test_a_column_to_decide_is_asked_about_in_the_words_of_the_page(visitor, tmp
         page = words_of(visitor.get(path).text)
         assert "whole number or number" in page
         assert "decide …" in page
-        for word in ("nominal", "'?'", "write it here"):
+        for word in ("nominal", "'?'", "Write your decision"):
             assert word not in page
 
 
@@ -119,7 +119,7 @@ def test_categories_are_listed_to_be_put_in_order(visitor, tmp_path):
     visitor.send("/open", {"path": "people.csv"})
     visitor.send("/columns", {"set": "3", "role-3": "quasi", "kind-3": "ordinal"})
     page = visitor.get("/columns/3")
-    assert "needs its categories" in words_of(page.text)
+    assert "needs its order" in words_of(page.text)
     assert "nurse" not in page.text
     answer = visitor.post("/columns/3/categories")
     assert answer.status_code == 200
@@ -146,7 +146,7 @@ def test_while_scenarios_are_added_columns_are_not_called_wrong(visitor, tmp_pat
     visitor.send("/promise/scenarios", {"old": "", "name": "neighbour", "k": "6", "quasi": quasi[:1]})
     page = words_of(visitor.get("/promise").text)
     assert "In no scenario yet:" in page
-    assert "Columns must be set right first" not in page
+    assert "Correct the columns first" not in page
     visitor.send("/promise/scenarios", {"old": "", "name": "employer", "k": "5", "quasi": quasi[1:]})
     assert "In no scenario yet:" not in words_of(visitor.get("/promise").text)
     assert visitor.session.ready

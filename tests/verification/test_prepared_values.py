@@ -9,10 +9,15 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
 from pyarrow import feather, parquet
 
 from coterie.errors import CoterieError
+from coterie.recipe import ColumnRule
+from coterie.tables.bands import edges_between, names_of
 from coterie.verification import Claims, Prepared, Scenario, check, verify_claims
+from coterie.verification.band_names import band_called
 from coterie.verification.cluster import verify_claims_on_spark
 from spark_sessions import spark  # noqa: F401
 from verified_files import MARKER, assert_silent, written
@@ -65,6 +70,17 @@ def column(values, kind=None):
         (Prepared("x", "text", fewest=2, gone=("a",)), ["a", "b", "b"], None, 2),
         (Prepared("x", "text", values=("1", "2")), [1.0, 2.0, 2.5], None, 1),
         (Prepared("x", "text", values=()), ["a", None], None, 1),
+        (Prepared("x", "text", width=5, whole=True), ["5-9", "from -5 to -1", None, "7", "7-11", "5-10", "x"], None, 4),
+        (Prepared("x", "text", width=5, whole=True, values=("90+",)), ["90+", "85-89", "80+", "5 to <10"], None, 2),
+        (Prepared("x", "text", width=5, whole=True, most=90), ["85-89", "90-94", "95-99"], None, 2),
+        (Prepared("x", "text", width=5, whole=True, least=12), ["15-19", "10-14", "5-9"], None, 2),
+        (Prepared("x", "text", width=1, whole=True), ["7", "from -7 to -7", "7-8", "-7", "7.0"], None, 3),
+        (Prepared("x", "text", width=0.5), ["0.5 to <1", "from -0.5 to <0", "0.5-1", "0.6 to <1.1", "0.7"], None, 3),
+        (Prepared("x", "number", among=(8, 21.5)), [8, 21.5, None, 9], None, 1),
+        (Prepared("x", "number", among=(8, 21.5)), ["8", "21.5", "", "17", "old"], None, 2),
+        (Prepared("x", "number", among=(0.1,)), [0.1, 0.2], pa.float32(), 1),
+        (Prepared("x", "number", base=5, offset=2), [2, 7, -3, None, 5, 8], None, 2),
+        (Prepared("x", "number", base=0.5, offset=0.25, among=(0.4,)), [0.25, -0.25, 0.4, 0.5], None, 1),
         (Prepared("x", "text", gone=("nurse",)), ["health", "nurse", None], None, 1),
         (Prepared("x", "date", precision="month"), [dt.date(2020, 5, 1), dt.date(2020, 5, 2)], None, 1),
         (Prepared("x", "date", precision="year"), [dt.date(1950, 1, 1), dt.date(1950, 5, 1)], pa.date64(), 1),
@@ -78,6 +94,21 @@ def column(values, kind=None):
 )
 def test_every_broken_value_is_counted(claim, values, kind, bad):
     assert found(column(values, kind), claim) == [bad]
+
+
+@given(
+    width=st.sampled_from([1, 5, 7, 100, 0.1, 0.5, 2.5, 1e-6]),
+    start=st.integers(-60, 60),
+    kind=st.sampled_from(["integer", "numeric"]),
+)
+def test_names_of_bands_are_known_to_the_verifier(width, start, kind):
+    """By code that shares nothing: what `names_of` calls bands of a width, and no number among them."""
+    assume(kind == "numeric" or width == int(width))
+    rule = ColumnRule(role="other", kind=kind, width=width)
+    edges = edges_between(start * width, (start + 9) * width, width)
+    assert all(band_called(name, width, kind == "integer") for name in names_of(rule, edges))
+    assert not any(band_called(name, 3 * width, kind == "integer") for name in names_of(rule, edges))
+    assert width == 1 or not any(band_called(repr(edge), width, kind == "integer") for edge in edges)
 
 
 def test_a_month_begins_by_the_clock_of_its_zone():
@@ -220,6 +251,15 @@ def test_a_lacking_column_and_texts_about_typed_columns_are_refused():
         ("text", {"values": "abc"}),
         ("text", {"values": (1, 2)}),
         ("text", {"values": ("a",), "base": 5}),
+        ("text", {"width": 0}),
+        ("text", {"values": ("a",), "most": 5}),
+        ("text", {"width": 5, "most": "5"}),
+        ("text", {"width": 2.5, "whole": True}),
+        ("text", {"values": ("a",), "whole": True}),
+        ("text", {"values": ("a",), "among": (1,)}),
+        ("number", {"most": 1, "width": 5}),
+        ("number", {"most": 1, "offset": 5}),
+        ("number", {"among": ("1",)}),
         ("category", {"values": ("a",)}),
     ],
 )

@@ -130,11 +130,11 @@ class Method:
     def check_fits(self, k: int, columns: int) -> None:
         """Refuse a k or a number of columns that the method is not made for."""
         if self.only_k not in (None, k):
-            what = f"The method '{self.name}' is for k = {self.only_k}."
+            what = f"The method '{self.name}' works only for k = {self.only_k}."
             raise CoterieError(what, f"k = {k}", "mu-approx gives a guarantee for every k.")
         if self.only_columns not in (None, columns):
-            what = f"The method '{self.name}' is for one column."
-            hint = "path takes several columns together, individual-ranking each on its own."
+            what = f"The method '{self.name}' takes a single column."
+            hint = "path takes several columns together, individual-ranking takes each separately."
             raise CoterieError(what, f"{columns} columns", hint)
 
 

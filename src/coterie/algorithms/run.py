@@ -85,11 +85,15 @@ def check_blocks(blocks: Any, threads: Any, k: int, method: Method) -> int | Non
     """The most records in a block, or None where the table is grouped as a whole."""
     if blocks is None:
         if threads is not None:
-            raise CoterieError("'threads' are for blocks.", "no blocks", "say blocks='auto', or leave threads out.")
+            raise CoterieError(
+                "'threads' applies only to blocks.", "no blocks", "set blocks='auto', or leave threads out."
+            )
         return None
     check("threads", THREADS, threads)
     if method.by_column:
-        raise CoterieError("Blocks are of records.", f"{method.name}, which groups every column alone")
+        raise CoterieError(
+            "Blocks need a method that groups whole records.", f"{method.name}, which groups each column separately"
+        )
 
     def read(value: Any) -> int:
         if isinstance(value, str):
@@ -98,7 +102,7 @@ def check_blocks(blocks: Any, threads: Any, k: int, method: Method) -> int | Non
             raise WrongError
         return int(whole(2 * k).read(value))
 
-    must = Must(f"'auto', or the most records in a block: an integer of at least 2k = {2 * k}", read)
+    must = Must(f"'auto', or the maximum number of records in a block: an integer of at least 2k = {2 * k}", read)
     size: int = check("blocks", must, blocks)
     return size
 

@@ -1,6 +1,6 @@
 """Analyses of two tables, of which one is a release of the other: what both find, and how far they agree.
 
-Tables are compared, not records: rows may be in any order, and records may have been left out.
+Whole tables are compared, not records: rows may be in any order, and records may have been suppressed.
 """
 
 from __future__ import annotations

@@ -7,6 +7,7 @@ terminated.
 
 from __future__ import annotations
 
+import codecs
 import os
 import signal
 import sys
@@ -33,7 +34,7 @@ def main() -> None:
     try:
         for stream in (sys.stdout, sys.stderr):
             if isinstance(stream, TextIOWrapper):
-                stream.reconfigure(errors="replace")  # a sign that the terminal lacks is no reason to stop
+                stream.reconfigure(errors="coterie.plain")  # a sign that the terminal lacks is no reason to stop
         _clean_up_when_stopped()
         sys.modules[__name__].app()
     except KeyboardInterrupt:  # while the commands were loaded
@@ -48,6 +49,19 @@ def main() -> None:
         except MemoryError:  # not even enough for words
             os.write(2, b"coterie: There is not enough memory.\n")
             raise SystemExit(2) from None
+
+
+_PLAIN = {"→": "->", "←": "<-", "≤": "<=", "≥": ">=", "≠": "!=", "−": "-", "×": "x", "…": "...", "\u202f": " "}
+
+
+def _plainly(error: UnicodeError) -> tuple[str, int]:
+    """What a terminal that lacks some signs shows instead, as in cp1252."""
+    assert isinstance(error, UnicodeEncodeError)
+    signs = error.object[error.start : error.end]
+    return "".join(_PLAIN.get(sign, "?") for sign in signs), error.end
+
+
+codecs.register_error("coterie.plain", _plainly)
 
 
 def _tell_and_end(error: Exception) -> NoReturn:
@@ -81,7 +95,7 @@ def _clean_up_when_stopped() -> None:
     def stop(number: int, _: object) -> None:
         raise SystemExit(128 + number)
 
-    for name in ("SIGTERM", "SIGHUP"):
+    for name in ("SIGTERM", "SIGHUP", "SIGBREAK"):  # the last: Ctrl-Break, or a window that closes, on Windows
         number = getattr(signal, name, None)
         if number is not None and signal.getsignal(number) is signal.SIG_DFL:
             signal.signal(number, stop)

@@ -19,12 +19,15 @@ Master = Annotated[
     typer.Option(
         "--spark-master",
         metavar="URL",
-        help="With --engine spark: where it runs, such as spark://host:7077, yarn, sc://host:15002. Default: local[*].",
+        help="Spark master, such as spark://host:7077, yarn or sc://host:15002. Default: local[*]. Only with "
+        "--engine spark.",
     ),
 ]
 Conf = Annotated[
     Optional[list[str]],  # noqa: UP045
-    typer.Option("--spark-conf", metavar="KEY=VALUE", help="With --engine spark: a setting of it, and repeatable."),
+    typer.Option(
+        "--spark-conf", metavar="KEY=VALUE", help="A Spark setting, KEY=VALUE; repeatable. Only with --engine spark."
+    ),
 ]
 
 
@@ -51,9 +54,9 @@ def settings(conf: list[str] | None) -> dict[str, str]:
     for text in conf or ():
         name, sign, value = text.partition("=")
         if not sign or not name.startswith("spark."):
-            raise CoterieError("--spark-conf must be KEY=VALUE, and the key one of Spark's.", f"'{name}'")
+            raise CoterieError("--spark-conf must be KEY=VALUE, where KEY is a Spark setting.", f"'{name}'")
         if name in out:
-            raise CoterieError("A setting must be given once.", f"'{name}' twice")
+            raise CoterieError("A setting can be given only once.", f"'{name}' twice")
         out[name] = value
     return out
 

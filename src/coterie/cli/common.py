@@ -97,7 +97,7 @@ def names_of(columns: str | None, option: str = "--columns") -> list[str] | None
 
     names = next(csv.reader([columns.replace("\n", " ")], skipinitialspace=True), [])
     if not all(names) or not names:
-        raise CoterieError(f"{option} must be names, comma-separated.", "an empty name")
+        raise CoterieError(f"{option} must be a comma-separated list of names.", "an empty name")
     return names
 
 
@@ -120,7 +120,7 @@ def options_of(read: list[str] | None) -> dict[str, Any] | None:
         elif name in ("prefix", "suffix"):
             out.setdefault(name, []).append(value)
         elif name in out:
-            raise CoterieError("An option can be given once.", f"'{name}' twice")
+            raise CoterieError("An option can be given only once.", f"'{name}' twice")
         elif name == "names":
             out[name] = names_of(value, "--read names")
         else:

@@ -21,16 +21,16 @@ def recipe(
     k: Annotated[int, typer.Option("-k", help="The size of the smallest equivalence class.")] = 5,
     output: Annotated[
         Optional[Path],  # noqa: UP045
-        typer.Option("-o", "--output", help="Where the draft goes. Default: stdout."),
+        typer.Option("-o", "--output", help="Output file for the draft. Default: stdout."),
     ] = None,
     kind: flags.Kinds = None,
     read: flags.Read = None,
     memory: flags.Memory = None,
     force: flags.Force = False,
 ) -> None:
-    """Draft a recipe by looking at a file: a role and a kind for every column, with the reasons, for you to decide.
+    """Draft a recipe from a file: a suggested role and kind for every column, with reasons, for you to decide.
 
-    Where only you can know, the draft has "?" and the reason, and is refused until that is decided.
+    Where only you can know, the draft has "?" and the reason; it is refused until you decide.
     """
     from ..formats.atomic import atomically
     from ..release.drafting import draft_recipe
@@ -41,7 +41,7 @@ def recipe(
         print(text)
         return
     atomically(output.absolute(), lambda path: _write(path, text))
-    tell(f"written         {output}: look at every line, then {_next(file, output)}")
+    tell(f"written         {output}: check every line, then {_next(file, output)}")
 
 
 def _next(file: Path, output: Path) -> str:
@@ -53,12 +53,16 @@ def _check_output(output: Path | None, force: bool) -> None:
     """Refuse, before any work is done, to replace a file unasked."""
     if output is None and force:
         raise CoterieError("--force has no effect without -o.", hint="leave it out.")
+    if output is not None:
+        from ..formats.atomic import check_name
+
+        check_name(output)
     if output is not None and output.exists() and not force:
         raise CoterieError("The output file exists already.", f"'{output}'", "--force replaces it.")
 
 
 def _write(path: str, text: str) -> None:
-    Path(path).write_text(text, encoding="utf-8")
+    Path(path).write_text(text, encoding="utf-8", newline="\n")
 
 
 @app.command()
@@ -102,14 +106,14 @@ def protect(
     engine: flags.EngineName = None,
     spark_master: cluster_session.Master = None,
     spark_conf: cluster_session.Conf = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Do everything but write; instead of -o.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Do everything except write; use instead of -o.")] = False,
     force: Annotated[bool, typer.Option("--force", help="Replace the bundle if it exists.")] = False,
     json_: flags.Json = False,
     quiet: flags.Quiet = False,
 ) -> None:
-    """Protect a file: a bundle with the data, the recipe, the check and the reports, whole or not at all.
+    """Protect a file: write a bundle with the data, the recipe, the check and the reports; all of it or nothing.
 
-    Without a recipe, -k (or --risk) and --quasi are needed, and every column must be in one of the four lists.
+    Without a recipe, -k (or --risk) and --quasi are required, and every column must be in one of the four lists.
     """
     from ..release.drafting import source_and_recipe
     from ..release.flow import protect as run
@@ -154,7 +158,7 @@ def _check_folder(output: str | None, force: bool, engine: str | None) -> None:
     if isinstance(place, Path):
         check_place(place, force)
     elif place is not None and engine != "spark":
-        raise CoterieError("Only Spark writes a bundle to another file system.", f"'{output}'", "--engine spark.")
+        raise CoterieError("Only Spark can write a bundle to another file system.", f"'{output}'", "--engine spark.")
 
 
 def _handing_out(output: str) -> str:
@@ -170,7 +174,7 @@ def verify(
     release: Annotated[str, typer.Argument(help="A bundle's folder, or a released file. On Spark also a URI.")],
     k: Annotated[
         Optional[int],  # noqa: UP045
-        typer.Option("-k", help="For a file: the size that every equivalence class must have at least."),
+        typer.Option("-k", help="For a file: the smallest equivalence class allowed."),
     ] = None,
     quasi: Annotated[
         Optional[str],  # noqa: UP045
@@ -179,49 +183,49 @@ def verify(
     strata: Annotated[
         Optional[str],  # noqa: UP045
         typer.Option(
-            "--strata", "--within", help="For a file: further columns that make equivalence classes, such as strata."
+            "--strata", "--within", help="For a file: further columns that define equivalence classes, such as strata."
         ),
     ] = None,
     confidential: Annotated[
         Optional[str],  # noqa: UP045
-        typer.Option(help="For a file: columns; classes where one is constant are counted."),
+        typer.Option(help="For a file: confidential columns; classes in which one of them is constant are counted."),
     ] = None,
     recipe: Annotated[
         Optional[Path],  # noqa: UP045
-        typer.Option("--recipe", help="For a file: check all that this recipe promises, instead of the above."),
+        typer.Option(
+            "--recipe", help="For a file: check everything this recipe promises, instead of the options above."
+        ),
     ] = None,
     unit: Annotated[
         Optional[str],  # noqa: UP045
         typer.Option(
-            "--unit", help="For a file: the column of which every equivalence class must hold k different values."
+            "--unit", help="For a file: the unit column; every equivalence class must hold k different values of it."
         ),
     ] = None,
     file: Annotated[
         Optional[Path],  # noqa: UP045
-        typer.Option(
-            "--input", help="For a bundle whose units were dropped: what it was made from, to count them again."
-        ),
+        typer.Option("--input", help="For a bundle whose units were dropped: the original file, to count them again."),
     ] = None,
     read: flags.Read = None,
     engine: Annotated[
         Optional[str],  # noqa: UP045
-        typer.Option("--engine", help="Who counts: duckdb, or spark (of Parquet files). Default: duckdb."),
+        typer.Option("--engine", help="Engine for the check: duckdb, or spark for Parquet files. Default: duckdb."),
     ] = None,
     spark_master: cluster_session.Master = None,
     spark_conf: cluster_session.Conf = None,
     json_: flags.Json = False,
     quiet: flags.Quiet = False,
 ) -> None:
-    """Check a release on its bytes: every promise of a bundle or a recipe, or k. Exit code 3 if one is not kept."""
+    """Check the written release: every promise of a bundle or a recipe, or k. Exit code 3 if one is not met."""
     from ..release.check import verify as run
 
     place = cluster_session.place(release)
     if isinstance(place, Path) and not place.exists():
         raise CoterieError("The release must be a bundle's folder or a file.", f"'{release}', which does not exist")
     if isinstance(place, str) and engine != "spark":
-        raise CoterieError("Only Spark looks at another file system.", f"'{release}'", "--engine spark.")
+        raise CoterieError("Only Spark can read another file system.", f"'{release}'", "--engine spark.")
     if isinstance(place, Path) and not place.is_dir() and recipe is None and (k is None or quasi is None):
-        raise CoterieError("Of a file, say what is claimed: -k and --quasi, or --recipe.", "one of them or none")
+        raise CoterieError("For a file, give the claims to check: -k and --quasi, or --recipe.", "one of them or none")
     given: dict[str, Any] = {"quasi": names_of(quasi, "--quasi"), "k": k, "read": options_of(read), "recipe": recipe}
     given |= {"unit": unit, "input": file, "engine": engine}
     if strata is not None:
@@ -245,7 +249,9 @@ def assess(
     recipe: flags.RecipeFile = None,
     k: Annotated[
         Optional[int],  # noqa: UP045
-        typer.Option("-k", help="Without a recipe: records in smaller equivalence classes are counted. Default: 5."),
+        typer.Option(
+            "-k", help="Without a recipe: count records in equivalence classes smaller than this. Default: 5."
+        ),
     ] = None,
     quasi: flags.Quasi = None,
     confidential: flags.Confidential = None,
@@ -266,7 +272,7 @@ def assess(
         bool,
         typer.Option(
             "--drivers",
-            help="Also say what drives the risk: minimal sample uniques (SUDA), and which columns to coarsen first.",
+            help="Also report what drives the risk: minimal sample uniques (SUDA) and which columns to coarsen first.",
         ),
     ] = False,
     depth: Annotated[
@@ -279,14 +285,16 @@ def assess(
     ] = None,
     scores: Annotated[
         Optional[Path],  # noqa: UP045
-        typer.Option("--scores", help="With --drivers: where the score of every record goes (.csv). It is internal."),
+        typer.Option(
+            "--scores", help="With --drivers: output file (.csv) for the score of each record. It is internal."
+        ),
     ] = None,
     force: flags.Force = False,
     json_: flags.Json = False,
 ) -> None:
-    """Assess the risk of a raw file: how many records are unique, or in small equivalence classes.
+    """Assess the risk of an original file: how many records are unique or in small equivalence classes.
 
-    Without a recipe, columns that no list names are kept.
+    Without a recipe, columns in no list are kept.
     """
     from ..release.assess import assess as run
     from ..release.drafting import source_and_recipe
@@ -321,7 +329,7 @@ def _check_drivers(drivers: bool, depth: int | None, scores: Path | None, force:
         if given and not drivers:
             raise CoterieError(f"{option} has no effect without --drivers.", hint="leave it out, or add --drivers.")
     if depth is not None and depth < 1:
-        raise CoterieError("--depth must be a whole number from 1 on.", str(depth))
+        raise CoterieError("--depth must be a whole number of at least 1.", str(depth))
     if scores is None and force:
         raise CoterieError("--force has no effect without --scores.", hint="leave it out.")
 
@@ -332,15 +340,21 @@ def compare(
     file: flags.File,
     k: Annotated[
         Optional[str],  # noqa: UP045
-        typer.Option("--k", "-k", help="The k to try, comma-separated. Default: 3,5,10; with --risk, what follows."),
+        typer.Option(
+            "--k", "-k", help="Values of k to try, comma-separated. Default: 3,5,10; with --risk, values that meet it."
+        ),
     ] = None,
     methods: Annotated[
         Optional[str],  # noqa: UP045
-        typer.Option(help="The methods to try, comma-separated. Default: mdav,mdav*,auto; with a unit mdav,auto."),
+        typer.Option(help="Methods to try, comma-separated. Default: mdav,mdav*,auto; with a unit, mdav,auto."),
     ] = None,
     risk: Annotated[
         Optional[float],  # noqa: UP045
-        typer.Option("--risk", help="Find what loses least with a largest re-identification risk of at most this."),
+        typer.Option(
+            "--risk",
+            help="Find the candidate with the least information loss whose largest re-identification risk is at "
+            "most this.",
+        ),
     ] = None,
     importance: Annotated[
         Optional[list[str]],  # noqa: UP045
@@ -367,7 +381,9 @@ def compare(
     read: flags.Read = None,
     output: Annotated[
         Optional[Path],  # noqa: UP045
-        typer.Option("-o", "--output", help="Where the page with the risk-utility map goes (.html). It is internal."),
+        typer.Option(
+            "-o", "--output", help="Output file (.html) for the page with the risk-utility map. It is internal."
+        ),
     ] = None,
     seed: Annotated[int, typer.Option(help="Random seed.")] = 0,
     memory: flags.Memory = None,
@@ -376,15 +392,15 @@ def compare(
     json_: flags.Json = False,
     quiet: flags.Quiet = False,
 ) -> None:
-    """Compare candidates: the information loss of each method and k, and the risk that is left.
+    """Compare candidates: the information loss and the remaining risk of each method and k.
 
-    Without a recipe, columns that no list names are kept. Exit code 3 if no candidate keeps the --risk.
+    Without a recipe, columns in no list are kept. Exit code 3 if no candidate meets the --risk.
     """
     from ..release.compare import compare as run
     from ..release.drafting import source_and_recipe
 
     if output is not None and output.suffix.lower() not in (".html", ".htm"):
-        raise CoterieError("The page must end in .html.", f"'{output.name}'")
+        raise CoterieError("The name of the page must end in .html.", f"'{output.name}'")
     _check_output(output, force)
     columns = {"quasi": quasi, "confidential": confidential, "drop": drop, "keep": keep}
     more: dict[str, Any] = {"settings": settings, "unit": unit, "weights": weights}
@@ -424,5 +440,5 @@ def _write_page(output: Path, page: str) -> None:
 
 def _whole(text: str) -> int:
     if not text.strip().isdecimal():
-        raise CoterieError("--k must be whole numbers, comma-separated.", f"'{text}'")
+        raise CoterieError("--k must be a comma-separated list of whole numbers.", f"'{text}'")
     return int(text)

@@ -22,10 +22,10 @@ _Text = Optional[str]  # noqa: UP045
 @interruptible
 def analyse(
     release: Annotated[Path, typer.Argument(help="A bundle's folder, or a released file.")],
-    file: Annotated[Path, typer.Option("--input", help="The file that it was made from.")],
+    file: Annotated[Path, typer.Option("--input", help="The original file.")],
     recipe: Annotated[
         Optional[Path],  # noqa: UP045
-        typer.Option("--recipe", help="A recipe (TOML): its analyses; for a file also what the columns are."),
+        typer.Option("--recipe", help="A recipe (TOML) with analyses; for a file, also with the roles of its columns."),
     ] = None,
     model: Annotated[
         _Texts,
@@ -54,9 +54,9 @@ def analyse(
     json_: flags.Json = False,
     quiet: flags.Quiet = False,
 ) -> None:
-    """Make analyses on a release and on its input: estimates, and the overlap of their confidence intervals.
+    """Run analyses on a release and on its original: estimates, and the overlap of their confidence intervals.
 
-    Without options, those of the recipe. The result is internal: small counts and values of records may show.
+    Default: the analyses of the recipe. The result is internal: it may show small counts and values of records.
     """
     from ..release.analyse import analyse as run
 
@@ -78,7 +78,9 @@ def _numbers(text: str | None) -> list[float] | None:
     try:
         return None if text is None else [float(part) for part in text.split(",")]
     except ValueError:
-        raise CoterieError("--at must be numbers, comma-separated.", "others", "for example --at 0.1,0.5") from None
+        raise CoterieError(
+            "--at must be a comma-separated list of numbers.", "others", "for example --at 0.1,0.5"
+        ) from None
 
 
 def _asked(
@@ -98,7 +100,9 @@ def _asked(
         ("--unweighted", unweighted or None, bool(there)),
     ):
         if value is not None and not helps:
-            raise CoterieError(f"{name} has no effect here.", hint="it belongs to an analysis that options ask for.")
+            raise CoterieError(
+                f"{name} has no effect here.", hint="use it with --table, --mean, --total, --quantiles or --model."
+            )
     asked: dict[str, dict[str, Any]] = {}
     for kind, texts in given.items():
         for text in texts or ():
@@ -116,7 +120,7 @@ def _asked(
                 rule["weighted"] = False
             name = text if kind == "model" else f"{'table' if kind == 'rows' else kind} {text}"
             if name in asked:
-                raise CoterieError("An analysis must be asked for once.", "one of them twice")
+                raise CoterieError("Each analysis can be requested only once.", "one of them twice")
             asked[name] = rule
     return asked
 
@@ -125,13 +129,13 @@ def _asked(
 @interruptible
 def replay(
     folder: Annotated[Path, typer.Argument(help="The bundle.")],
-    file: Annotated[str, typer.Option("--input", help="The file that it was made from.")],
+    file: Annotated[str, typer.Option("--input", help="The original file.")],
     spark_master: cluster_session.Master = None,
     spark_conf: cluster_session.Conf = None,
     json_: flags.Json = False,
     quiet: flags.Quiet = False,
 ) -> None:
-    """Make a bundle's data again from its recipe, and compare the bytes. Exit code 1 if they differ."""
+    """Repeat a bundle's release from its recipe and compare the bytes. Exit code 1 if they differ."""
     from ..release.replay import replay as run
 
     with cluster_session.spark((folder / "data").is_dir(), spark_master, spark_conf):
@@ -147,38 +151,39 @@ def replay(
 @app.command()
 @interruptible
 def difference(
-    release: Annotated[Path, typer.Argument(help="The bundle that is looked at.")],
-    file: Annotated[Path, typer.Argument(metavar="INPUT", help="The file that it was made from.")],
+    release: Annotated[Path, typer.Argument(help="The bundle to examine.")],
+    file: Annotated[Path, typer.Argument(metavar="INPUT", help="The original file.")],
     before: Annotated[
         list[Path],
         typer.Option(
             "--before",
             metavar="RELEASE INPUT",
-            help="An earlier bundle of the same persons, and the file that it was made from; repeatable.",
+            help="An earlier bundle about the same persons, and its original file; repeatable.",
         ),
     ],
     files: Annotated[
         Optional[list[Path]],  # noqa: UP045
-        typer.Argument(metavar="EARLIER", help="The INPUT of each --before, in their order."),
+        typer.Argument(metavar="EARLIER", help="The INPUT of each --before, in the same order."),
     ] = None,
     by: Annotated[
         Optional[str],  # noqa: UP045
         typer.Option(
             "--by",
             metavar="COLUMNS",
-            help="The column that tells persons apart, in every input; several are comma-separated. Default: an "
-            "identifier or unit of all recipes that does.",
+            help="Column that identifies persons in every input; several are comma-separated. Default: an identifier "
+            "or unit common to all recipes.",
         ),
     ] = None,
     rows: Annotated[
-        bool, typer.Option("--rows", help="Match records by their numbers: the first with the first, and so on.")
+        bool, typer.Option("--rows", help="Match records by row number: first with first, and so on.")
     ] = False,
     json_: flags.Json = False,
     quiet: flags.Quiet = False,
 ) -> None:
-    """Lay a release and earlier ones of the same persons over each other. Exit code 3 if fewer than k are left.
+    """Combine a release with earlier ones about the same persons. Exit code 3 if anyone has fewer than k candidates
+    left.
 
-    What it shows is internal: it is about risk.
+    The output is internal: it shows risk.
     """
     from ..release.difference import difference as run
 

@@ -45,10 +45,10 @@ Read = Annotated[
 ]
 RecipeFile = Annotated[
     Optional[Path],  # noqa: UP045
-    typer.Option("--recipe", help="A recipe (TOML): what every column is, and what must hold."),
+    typer.Option("--recipe", help="A recipe (TOML): the role of every column and the promises to keep."),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print the facts as JSON on stdout.")]
-Quiet = Annotated[bool, typer.Option("--quiet", help="Print nothing on stderr but errors and warnings.")]
+Quiet = Annotated[bool, typer.Option("--quiet", help="Print only errors and warnings on stderr.")]
 Force = Annotated[bool, typer.Option("--force", help="Replace the output if it exists.")]
 
 # What the columns are, without a recipe
@@ -59,18 +59,18 @@ Confidential = Annotated[
     typer.Option(
         "--confidential",
         metavar="COLUMNS",
-        help="Confidential columns: kept unchanged; classes where one is constant are counted and reported.",
+        help="Confidential columns: kept unchanged; classes in which one is constant are counted and reported.",
     ),
 ]
-Drop = Annotated[_Lists, typer.Option("--drop", metavar="COLUMNS", help="Identifiers, which are left out.")]
-Keep = Annotated[_Lists, typer.Option("--keep", metavar="COLUMNS", help="Columns that are kept unchanged.")]
+Drop = Annotated[_Lists, typer.Option("--drop", metavar="COLUMNS", help="Identifiers, which are dropped.")]
+Keep = Annotated[_Lists, typer.Option("--keep", metavar="COLUMNS", help="Other columns, kept unchanged.")]
 
 Kinds = Annotated[
     _Lists,
     typer.Option(
         "--kind",
         metavar="COLUMN=KIND",
-        help="The kind of a quasi-identifier or confidential column, where it cannot be guessed or is guessed wrongly: "
+        help="The kind of a quasi-identifier or confidential column, where the guess is missing or wrong: "
         "numeric, integer, ordinal, nominal, datetime or boolean; repeatable.",
     ),
 ]
@@ -82,7 +82,7 @@ Strata = Annotated[
     typer.Option(
         "--strata",
         metavar="COLUMNS[:SMALL]",
-        help="Quasi-identifiers whose values no group mixes. SMALL says what is done with strata of fewer than k "
+        help="Quasi-identifiers whose values no group mixes. SMALL says what to do with strata of fewer than k "
         "records: refuse (default), merge or suppress.",
     ),
 ]
@@ -91,7 +91,7 @@ Missing = Annotated[
     typer.Option(
         "--missing",
         metavar="POLICY[:SMALL]",
-        help="What is done with missing values: refuse (default), group, or own-value. SMALL says what is done with "
+        help="What to do with missing values: refuse (default), group, or own-value. SMALL says what to do with "
         "patterns of missing values that fewer than k records have: refuse (default), merge or suppress.",
     ),
 ]
@@ -99,20 +99,23 @@ Weights = Annotated[
     _Text, typer.Option("--weights", metavar="COLUMN", help="Sampling weights: a column of --keep or --drop.")
 ]
 AnyWeights = Annotated[
-    _Text, typer.Option("--weights", metavar="COLUMN", help="Sampling weights: they tell risk in the population.")
+    _Text,
+    typer.Option("--weights", metavar="COLUMN", help="Sampling weights, used to estimate the risk in the population."),
 ]
 PopulationFraction = Annotated[
     Optional[float],  # noqa: UP045
     typer.Option(
         "--population-fraction",
         metavar="SHARE",
-        help="Which share of the population was drawn into the file, such as 0.05: tells risk in the population.",
+        help="Sampling fraction, such as 0.05; used to estimate the risk in the population.",
     ),
 ]
 PopulationSize = Annotated[
     Optional[int],  # noqa: UP045
     typer.Option(
-        "--population-size", metavar="N", help="Instead, how many records the population has: more than the file."
+        "--population-size",
+        metavar="N",
+        help="Instead of the fraction: number of records in the population, larger than in the file.",
     ),
 ]
 Unit = Annotated[
@@ -129,7 +132,7 @@ Formulas = Annotated[
     typer.Option(
         "--formulas",
         metavar="POLICY",
-        help="What is done with text that a spreadsheet would run: refuse (default), neutralize or keep.",
+        help="What to do with text that a spreadsheet would run as a formula: refuse (default), neutralize or keep.",
     ),
 ]
 Settings = Annotated[
@@ -137,7 +140,7 @@ Settings = Annotated[
     typer.Option(
         "--set",
         metavar="KEY=VALUE",
-        help="Anything else that a recipe can say, as it says it, such as columns.age.top=90 or "
+        help="Any other recipe setting, written as in the recipe, such as columns.age.top=90 or "
         "columns.income.importance=3; repeatable.",
     ),
 ]
@@ -154,7 +157,7 @@ EngineName = Annotated[
     _Text,
     typer.Option(
         "--engine",
-        help="Where the work is done: memory, duckdb (part by part), or spark. Default: memory or duckdb, by size.",
+        help="Engine: memory, duckdb (part by part) or spark. Default: memory or duckdb, by size.",
     ),
 ]
 
@@ -204,7 +207,7 @@ def kinds_of(pieces: list[str] | None) -> dict[str, str] | None:
         if not equals or not name or not kind:
             raise CoterieError("--kind must be COLUMN=KIND.", f"'{text}'", "for example --kind region=nominal")
         if name in kinds:
-            raise CoterieError("A column has one kind.", f"'{name}' twice in --kind")
+            raise CoterieError("A column can have only one kind.", f"'{name}' twice in --kind")
         kinds[name] = kind
     return kinds
 
@@ -222,9 +225,11 @@ def importances_of(pieces: list[str] | None) -> dict[str, list[float]] | None:
         except ValueError:
             weights = []
         if not equals or not name or not weights:
-            raise CoterieError("--importance must be COLUMN=NUMBERS, comma-separated.", f"'{text}'", hint)
+            raise CoterieError(
+                "--importance must be COLUMN=NUMBERS, with the numbers separated by commas.", f"'{text}'", hint
+            )
         if name in out:
-            raise CoterieError("The importances of a column are given once.", f"'{name}' twice in --importance")
+            raise CoterieError("The importances of a column can be given only once.", f"'{name}' twice in --importance")
         out[name] = weights
     return out
 

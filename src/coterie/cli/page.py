@@ -17,17 +17,19 @@ from .common import app, interruptible
 def ui(
     file: Annotated[
         Optional[Path],  # noqa: UP045
-        typer.Argument(help="A file to open at once, below the root."),
+        typer.Argument(help="A file to open at the start, inside the root folder."),
     ] = None,
     root: Annotated[
         Optional[Path],  # noqa: UP045
-        typer.Option("--root", help="Files can be opened and written below this folder. Default: the working folder."),
+        typer.Option(
+            "--root", help="Files can be opened and written only inside this folder. Default: the working folder."
+        ),
     ] = None,
     port: Annotated[int, typer.Option("--port", help="The port to listen on. Default: a free one.")] = 0,
-    no_browser: Annotated[bool, typer.Option("--no-browser", help="Print the link, and open no browser.")] = False,
+    no_browser: Annotated[bool, typer.Option("--no-browser", help="Print the link without opening a browser.")] = False,
     memory: flags.Memory = None,
 ) -> None:
-    """Protect files on a page in the browser: on this machine alone, for the one who starts it.
+    """Protect files on a page in the browser: on this machine only, for the person who starts it.
 
     The link on stderr works once. Ctrl-C stops the page.
     """
@@ -38,6 +40,6 @@ def ui(
         if missing not in ("starlette", "uvicorn", "markdown_it", "anyio", "h11"):
             raise
         raise CoterieError(
-            "The page needs packages of its own.", f"no '{missing}'", "pip install 'coterie[ui]'"
+            "The page needs additional packages.", f"no '{missing}'", "pip install 'coterie[ui]'"
         ) from None
     serve(file, root=root, port=port, browser=not no_browser, memory=memory)

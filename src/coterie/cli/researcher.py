@@ -18,7 +18,7 @@ from .common import app, blocks_of, console, interruptible, names_of, options_of
 
 @app.command()
 def methods(json_: Annotated[bool, typer.Option("--json", help="As JSON.")] = False) -> None:
-    """List the methods: name, what it is, paper, cost, promise, parameters."""
+    """List the methods with their papers, costs, guarantees and parameters."""
     from ..microaggregation.api import methods as registry
 
     if json_:
@@ -31,8 +31,8 @@ def methods(json_: Annotated[bool, typer.Option("--json", help="As JSON.")] = Fa
 @interruptible
 def microaggregate(
     file: Annotated[Path, typer.Argument(help="A CSV or Parquet file of numbers, with column names.")],
-    k: Annotated[int, typer.Option("-k", help="The size of the smallest group, at least 2.")],
-    output: Annotated[Path, typer.Option("-o", "--output", help="Where the aggregated file goes (.csv or .parquet).")],
+    k: Annotated[int, typer.Option("-k", help="Minimum group size, at least 2.")],
+    output: Annotated[Path, typer.Option("-o", "--output", help="Output file (.csv or .parquet).")],
     columns: Annotated[
         Optional[str],  # noqa: UP045
         typer.Option(help="The columns to aggregate, comma-separated; the others are left out of the output."),
@@ -43,7 +43,7 @@ def microaggregate(
         typer.Option(help="A parameter of the method, as NAME=VALUE, such as gamma=0.2; may be repeated."),
     ] = None,
     refine: Annotated[
-        str, typer.Option(help="Local search afterwards: none, quick or thorough. Never makes the loss larger.")
+        str, typer.Option(help="Local search afterwards: none, quick or thorough. Never increases the loss.")
     ] = "none",
     bound: Annotated[
         Optional[str],  # noqa: UP045
@@ -51,20 +51,22 @@ def microaggregate(
     ] = None,
     seconds: Annotated[
         Optional[float],  # noqa: UP045
-        typer.Option(help="Time limit of the search (refining, auto, exact) and of the bound."),
+        typer.Option(help="Time limit for the search (refine, auto, exact) and for the bound."),
     ] = None,
     blocks: Annotated[
         Optional[str],  # noqa: UP045
         typer.Option(
-            help="Group in blocks, on threads: auto, or the largest number of records in a block. For large files."
+            help="Group in blocks, in parallel: auto, or the maximum number of records in a block. For large files."
         ),
     ] = None,
-    standardize: Annotated[bool, typer.Option(help="Standardize columns before distances are taken.")] = True,
-    centre: Annotated[
-        str, typer.Option("--centre", "--center", help="What stands for a group: mean or median.")
-    ] = "mean",
-    distortion: Annotated[str, typer.Option(help="Information loss by squared or euclidean distances.")] = "squared",
-    diversity: Annotated[str, typer.Option(help="The loss is relative to distances: centre or pairwise.")] = "centre",
+    standardize: Annotated[bool, typer.Option(help="Standardize columns before computing distances.")] = True,
+    centre: Annotated[str, typer.Option("--centre", "--center", help="Centre of a group: mean or median.")] = "mean",
+    distortion: Annotated[
+        str, typer.Option(help="Distances in the information loss: squared or euclidean.")
+    ] = "squared",
+    diversity: Annotated[
+        str, typer.Option(help="Reference for the loss: distances to the centre, or pairwise.")
+    ] = "centre",
     rounding: Annotated[
         Optional[str],  # noqa: UP045
         typer.Option(help="integers: round integer columns; a number: round all columns to that many decimals."),
@@ -73,14 +75,17 @@ def microaggregate(
         Optional[int],  # noqa: UP045
         typer.Option(help="Random seed of a randomized method, or of --refine. Default: 0."),
     ] = None,
-    labels: Annotated[bool, typer.Option("--labels", help="Write each record's group instead of the values.")] = False,
+    labels: Annotated[
+        bool, typer.Option("--labels", help="Write the group number of each record instead of the values.")
+    ] = False,
     read: flags.Read = None,
     delimiter: Annotated[
         Optional[str],  # noqa: UP045
-        typer.Option(help="The character between the fields of a CSV file. Default: detected."),
+        typer.Option(help="Field delimiter of a CSV file. Default: detected."),
     ] = None,
     header: Annotated[
-        bool, typer.Option("--header", help="The first line of the CSV file holds names, though some are numbers.")
+        bool,
+        typer.Option("--header", help="The first line of the CSV file holds column names, even if some are numbers."),
     ] = False,
     force: flags.Force = False,
     json_: flags.Json = False,
@@ -126,7 +131,7 @@ def microaggregate(
         if proven is not None:
             tell(f"bound           {proven}")
         if source.left_out:
-            tell(f"left out        {len(source.left_out)} of the file's columns, which --columns does not name")
+            tell(f"left out        {len(source.left_out)} columns that --columns does not name")
         tell(f"written         {output}{' (the groups of the records)' if labels else ''}")
     if json_:
         facts = result.facts
@@ -142,11 +147,12 @@ def reproduce(
     ] = None,
     data: Annotated[
         Optional[Path],  # noqa: UP045
-        typer.Option(help="The folder of the CASC files. Default: COTERIE_CASC_DIR."),
+        typer.Option(help="Folder with the CASC files. Default: COTERIE_CASC_DIR."),
     ] = None,
     json_: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
 ) -> None:
-    """Recompute the tables of the five papers, published and ours side by side. Exit code 1 if a cell is wrong."""
+    """Recompute the tables of the five papers and show them beside the published ones. Exit code 1 if a cell is
+    wrong."""
     from ..reproduce import published as tables
     from ..reproduce import side_by_side as report
 
@@ -176,7 +182,7 @@ def _params(param: list[str] | None) -> dict[str, str]:
         if not equals or not name:
             raise CoterieError("--param must be NAME=VALUE.", f"'{text}'", "for example --param gamma=0.2")
         if name in params:
-            raise CoterieError("A parameter can be given once.", f"'{name}' twice")
+            raise CoterieError("A parameter can be given only once.", f"'{name}' twice")
         params[name] = value
     return params
 

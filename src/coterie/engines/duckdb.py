@@ -6,6 +6,7 @@ What is held for every record is the number of its part, in 2 or 4 bytes.
 from __future__ import annotations
 
 import os
+import re
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
@@ -30,7 +31,7 @@ _BATCH = 1 << 18
 LEAST = 256 << 20  # what Python, its libraries and compiled code take, and some
 _FOR_DUCKDB = 0.25  # of the memory beyond that
 _FOR_ROWS = 0.3
-_HINT = "has every row as many fields as the first, and is its encoding right (--read encoding=cp1252)?"
+_HINT = "does every row have as many fields as the first, and is the encoding right (--read encoding=cp1252)?"
 _NOWHERE = "\ue000 no such text \ue000"  # DuckDB must be told a text that means missing
 
 
@@ -51,7 +52,7 @@ class DuckDBEngine:
     sha256 : str
         The hash of the file, as it was when it was opened.
     rows : int, optional
-        How many records are held at a time; else as many as the memory takes.
+        The number of records held at a time. Default: as many as fit into memory.
     """
 
     name = "duckdb"
@@ -82,7 +83,7 @@ class DuckDBEngine:
     def check_unchanged(self) -> None:
         """Refuse a file that was written to, or replaced, since it was opened."""
         if content_hash(self._path) != self._sha256:
-            raise CoterieError("The input must not change while it is read.", f"'{self._path.name}', which did")
+            raise CoterieError("The input must not change while it is read.", f"'{self._path.name}', which changed")
 
     def gather(self, columns: Sequence[str], into: C, /) -> C:
         """Show these columns of all records to a collector."""
@@ -96,7 +97,7 @@ class DuckDBEngine:
             start += batch.num_rows
             yield Records(numbers, batch.column, self.reading)
         if start != self.records:
-            raise CoterieError("The input must not change while it is read.", "another number of records")
+            raise CoterieError("The input must not change while it is read.", "a different number of records")
 
     def chunks(
         self, columns: Sequence[str], router: Router, sizes: Sequence[int], together: tuple[int, int] | None = None
@@ -118,7 +119,7 @@ class DuckDBEngine:
             table = pa.Table.from_batches(pieces)
             which = np.concatenate(numbers)
             if len(which) != sum(sizes[p] for p in parts):
-                raise CoterieError("The input must not change while it is read.", "another number of records")
+                raise CoterieError("The input must not change while it is read.", "a different number of records")
             yield Chunk(Records(which, table.column, self.reading), part[which].astype(np.int64), parts)
 
     def _parts(self, router: Router, count: int) -> NDArray[Any]:
@@ -160,10 +161,10 @@ class _Table:
         self._types = _quietly(lambda: _types_of(path, format))
         self._private: tempfile.TemporaryDirectory[str] | None = None
         named = path.absolute()
-        if not all(sign.isalnum() or sign in "/._- " for sign in str(named)):  # DuckDB takes * and [ for patterns
+        if not _is_plain(str(named)):
             self._private = tempfile.TemporaryDirectory(prefix="coterie-")
             named = Path(self._private.name) / f"input{path.suffix.lower()}"
-            named.symlink_to(path.absolute())
+            _link(path.absolute(), named)
         self._connection = _connect(str(named), memory)
         self._from = _scan(str(named), format, len(names))
 
@@ -194,6 +195,24 @@ class _Table:
     def _as_in_file(self, columns: Sequence[str], batch: Any) -> list[Any]:
         """The columns of a batch in the types that they have in the file."""
         return [_typed(array, self._types.get(name)) for name, array in zip(columns, batch.columns, strict=True)]
+
+
+def _is_plain(path: str, windows: bool = os.name == "nt") -> bool:
+    """Whether DuckDB takes a path as it is written: it takes * and [ for patterns."""
+    if windows:  # and RUNNER~1: the short form of a long name
+        path = re.sub(r"^[A-Za-z]:", "", path).replace("\\", "/").replace("~", "_")
+    return all(sign.isalnum() or sign in "/._- " for sign in path)
+
+
+def _link(path: Path, link: Path) -> None:
+    """Lead to a file by another name. Windows lets few people make symbolic links."""
+    for make in (link.symlink_to, link.hardlink_to):
+        try:
+            return make(path)
+        except OSError:
+            continue
+    hint = "rename it: letters, digits, dots, blanks, hyphens and underscores are fine."
+    raise CoterieError("A file that is read part by part needs a plain name here.", f"'{path.name}'", hint)
 
 
 def _types_of(path: Path, format: Format) -> dict[str, Any]:

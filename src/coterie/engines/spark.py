@@ -80,7 +80,7 @@ class SparkEngine:
     def check_unchanged(self) -> None:
         """Refuse files that were written to, or replaced, since they were opened."""
         if self.sha256 is not None and self._hash() != self.sha256:
-            raise CoterieError("The input must not change while it is read.", f"'{self.files.root}', which did")
+            raise CoterieError("The input must not change while it is read.", f"'{self.files.root}', which changed")
 
     def close(self) -> None:
         """The session stays: whoever started it stops it."""
@@ -101,14 +101,14 @@ class SparkEngine:
 
     def scan(self, columns: Sequence[str]) -> Iterator[Records]:
         """Refused: the table does not come to the driver."""
-        raise CoterieError("On Spark, records stay with the workers.", f"a look at {len(columns)} columns of all")
+        raise CoterieError("On Spark, records stay on the workers.", f"a look at {len(columns)} columns of all")
 
     def chunks(
         self, columns: Sequence[str], router: Router, sizes: Sequence[int], together: tuple[int, int] | None = None
     ) -> Iterator[Chunk]:
         """Refused, likewise: `passes` brings the work to the chunks."""
         del columns, sizes, together
-        raise CoterieError("On Spark, records stay with the workers.", f"chunks of {type(router).__name__}")
+        raise CoterieError("On Spark, records stay on the workers.", f"chunks of {type(router).__name__}")
 
     def passes(
         self, columns: Sequence[str], routers: Callable[[int], Sequence[Router]], every: Sequence[Pass]
@@ -145,8 +145,11 @@ class SparkEngine:
             wanted = min(_CHUNK, max(_FEW, self.records // _CHUNKS))  # by the table alone, whatever the workers
             fit = int(self._memory / each)
             if largest > fit:
-                what = f"A block must fit a worker, who may take {self._memory >> 20:,} MiB: about {fit:,} records."
-                hint = "[method] blocks makes them smaller; or allow workers more (--memory), if they have it."
+                what = (
+                    f"A block must fit into a worker's memory limit of {self._memory >> 20:,} MiB: about "
+                    f"{fit:,} records."
+                )
+                hint = "make blocks smaller with [method] blocks, or allow workers more memory (--memory)."
                 raise CoterieError(what, f"one of {largest:,} records", hint)
             self.rows = min(wanted, fit)
         return self.rows
@@ -193,7 +196,7 @@ def quietly(run: Callable[[], Any]) -> Any:
     told = next((line for line in words.splitlines() if line.strip().startswith("RuntimeError: ")), None)
     if told is not None:
         raise CoterieError("A worker failed.", told.strip().removeprefix("RuntimeError: "))
-    hint = "Spark's logs say more: was a worker killed, for want of memory, say?"
+    hint = "see Spark's logs: was a worker killed, for example for lack of memory?"
     raise CoterieError("Spark could not finish.", kind, hint)
 
 

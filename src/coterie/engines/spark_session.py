@@ -49,8 +49,8 @@ def start(master: str | None = None, conf: Mapping[str, str] | None = None) -> A
         if active is not None and not master and not conf:
             return active
         if active is not None:
-            what = "A session of Spark that runs already keeps its master and its settings."
-            raise CoterieError(what, "others for a new one", "stop it first, or leave them out.")
+            what = "A running Spark session keeps its master and settings."
+            raise CoterieError(what, "other settings for a new session", "stop it first, or leave them out.")
         return _started(SparkSession.builder, master or "local[*]", dict(conf or {}))
 
 
@@ -70,7 +70,9 @@ def _started(builder: Any, master: str, conf: Mapping[str, str]) -> Any:
         return builder.getOrCreate()
     except Exception as error:
         kind = type(error).__name__
-    raise CoterieError(f"Spark must start on '{master}'.", kind, "is it running there, and are its settings right?")
+    raise CoterieError(
+        f"Spark could not start on '{master}'.", kind, "is it running there, and are its settings right?"
+    )
 
 
 def check_pyspark() -> None:
@@ -88,7 +90,7 @@ def check_pyspark() -> None:
             except PackageNotFoundError:
                 continue
     if not found:
-        raise CoterieError("Spark is reached through pyspark.", "no such package", _INSTALL)
+        raise CoterieError("The engine spark needs pyspark.", "no such package", _INSTALL)
     numbers = tuple(int(number) for number in re.findall(r"\d+", found)[:2])
     if numbers < LEAST:
         what = f"pyspark must be of version {LEAST[0]}.{LEAST[1]} or newer."

@@ -169,7 +169,7 @@ class Solve:
         table = table.take(pa.array(order)).combine_chunks()
         parts = self.ranges[number]
         if table.num_rows != sum(self.sizes[p] for p in parts):
-            raise CoterieError("The input must not change while it is read.", "another number of records")
+            raise CoterieError("The input must not change while it is read.", "a different number of records")
         numbers, part = table[NUMBER].to_numpy(), table[f"{PART}{self.place}"].to_numpy()
         records = Records(numbers, table.column, self.reading)
         carried, result = self.work(number, Chunk(records, part, parts))
@@ -263,7 +263,7 @@ def rows_of(run: Callable[[], Iterator[Row]]) -> Iterator[Any]:
     except CoterieError as error:
         refused = error
     except MemoryError:
-        told = "There is not enough memory in a worker."
+        told = "A worker ran out of memory."
     except Exception as error:
         told = str(UnexpectedError.of(error))
     if told is not None:

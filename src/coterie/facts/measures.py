@@ -41,7 +41,7 @@ class LossMeasures(
     columns: Mapping[str, ColumnLoss]
     il1s_mean: float | None
     il1s_sum: float | None
-    loss_by_importance_percent: float | None = None  # columns weighed by their importance; None: all weigh the same
+    loss_by_importance_percent: float | None = None  # columns weighted by importance; None: all weigh the same
 
 
 @dataclass(frozen=True)
@@ -154,6 +154,7 @@ class ClassRisk(Keyed):
     expected_reidentifications: float  # records, or units
     sizes: Mapping[str, int]  # how many classes there are of each size, or range of sizes: "5", "10-19"
     units: int | None = None  # how many there are; None where records are counted
+    largest_unit_share: float | None = None  # of the records of a class, those of one unit: at least `largest_risk`
 
     @property
     def counted(self) -> int:

@@ -3,15 +3,38 @@
 from __future__ import annotations
 
 import os
+import re
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
 from ..errors import CoterieError
 
+_ON_WINDOWS = os.name == "nt"
+_DEVICES = re.compile(r"(con|prn|aux|nul|conin\$|conout\$|(com|lpt)[0-9¹²³]) *(\..*)?", re.IGNORECASE | re.DOTALL)
+
+
+def check_name(path: Path) -> None:
+    """Refuse names that Windows takes for a device or changes: what is written would be lost, or lie elsewhere."""
+    reason = trouble_on_windows(path.name) if _ON_WINDOWS else None
+    if reason is not None:
+        raise CoterieError("On Windows, the output needs another name.", f"'{path.name}', {reason}")
+
+
+def trouble_on_windows(name: str) -> str | None:
+    """Why a file of this name cannot be written on Windows, if so."""
+    if _DEVICES.fullmatch(name):
+        return "which is the name of a device"
+    if name.endswith((".", " ")):
+        return "whose last sign is dropped"
+    if any(sign in '<>:"|?*\\' or ord(sign) < 32 for sign in name):
+        return "with a sign that names cannot hold"
+    return None
+
 
 def check_writable(path: Path, source: Path, force: bool) -> None:
     """Refuse, before any work is done, a place where the output cannot or should not go."""
+    check_name(path)
     if not path.parent.is_dir():
         raise CoterieError("The folder of the output must exist.", f"'{path.parent}'")
     if path.exists() and source.exists() and path.samefile(source):
@@ -27,6 +50,7 @@ def atomically(path: Path, write: Callable[[str], None], private: bool = False) 
 
     With `private` it stays one that only its owner may read, even if it replaces one that others could.
     """
+    check_name(path)
     temporary = None
     try:
         handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent)
@@ -38,7 +62,9 @@ def atomically(path: Path, write: Callable[[str], None], private: bool = False) 
         os.replace(temporary, path)
         temporary = None
     except OSError as error:
-        raise CoterieError(f"'{path}' cannot be written.", os.strerror(error.errno) if error.errno else None) from None
+        hint = "is it open in another program?" if isinstance(error, PermissionError) and path.exists() else None
+        reason = os.strerror(error.errno) if error.errno else None
+        raise CoterieError(f"'{path}' cannot be written.", reason, hint) from None
     finally:
         if temporary is not None:
             Path(temporary).unlink(missing_ok=True)

@@ -112,7 +112,7 @@ def check_details(form: Format) -> None:
     if lacking or wrong:
         parts = [f"no {_few(lacking)}"] if lacking else []
         parts += [f"{_few(wrong)} that can't be"] if wrong else []
-        raise CoterieError("The format of a file must say how it is written.", ", ".join(parts))
+        raise CoterieError("The format of a file must describe how it is written.", ", ".join(parts))
 
 
 @dataclass(frozen=True)
@@ -227,11 +227,11 @@ def check_columns(names: list[str], records: int, path: Path) -> None:
     again = "or say names for all columns and header = true (--read header=true --read names=a,b,…)."
     if empty:
         got = f"an empty name for column {_few(empty)} of {len(names)}"
-        hint = f"if a title stands above the names, remove it; else name them in the first line, {again}"
+        hint = f"if there is a title above the names, remove it; otherwise name the columns in the first line, {again}"
         raise CoterieError("Every column must have a name.", got, hint)
     if twice:
         got = "the same name for columns " + _few([f"{a} and {b}" for a, b in twice])
-        raise CoterieError("Every column must have a name of its own.", got, f"rename one in the first line, {again}")
+        raise CoterieError("Column names must be unique.", got, f"rename one in the first line, {again}")
     if records == 0:
         raise CoterieError("The file must have records.", f"none below the names in '{path.name}'")
 

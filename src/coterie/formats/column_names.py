@@ -25,21 +25,21 @@ def why_not(name: str, every: Sequence[str], format: Format) -> str | None:
     if format.kind not in ("spss", "stata", "sas7bdat", "xport"):
         return None
     if sum(other.upper() == name.upper() for other in every) > 1 and format.kind != "stata":
-        return "capitals and small letters make no other name there."
+        return "names that differ only in case are not distinct in this format."
     if format.kind == "spss":
         fits = re.fullmatch(r"[^\W\d_][\w.@#$]*(?<![._])", name)
         if not fits or name.upper() in _SPSS or len(name.encode()) > 64:
-            return "a letter first, then letters, digits, dots, _, @, # and $, at most 64 bytes, and no word of SPSS."
+            return "a letter, then letters, digits, dots, _, @, # and $; at most 64 bytes; not a reserved word of SPSS."
         return None
     if format.kind == "stata":
         letters = re.ASCII if format.details.get("version", 15) < 14 else re.UNICODE
         fits = re.fullmatch(r"[^\W\d]\w{0,31}", name, letters)
         if not fits or name in _STATA or re.fullmatch(r"str\d+", name):
-            return "a letter or _ first, then letters, digits and _, at most 32, and no word of Stata."
+            return "a letter or _, then letters, digits and _; at most 32 characters; not a reserved word of Stata."
         return None
     longest = 8 if format.kind == "xport" and format.details.get("version", 8) == 5 else 32
     if not re.fullmatch(rf"[A-Za-z_][A-Za-z0-9_]{{0,{longest - 1}}}", name):
-        return f"a letter or _ first, then letters of English, digits and _, at most {longest}."
+        return f"a letter or _, then English letters, digits and _; at most {longest} characters."
     return None
 
 
@@ -49,7 +49,7 @@ def _why_not_in_text(name: str, format: Format) -> str | None:
     try:
         name.encode(str(details.get("encoding") or "utf-8"))
     except (UnicodeError, LookupError):
-        return "of characters that the encoding of the file has."
+        return "only characters that the encoding of the file has."
     if not details.get("quote") and "quote" in details and str(details.get("delimiter")) in name:
-        return "without the delimiter, as nothing is quoted in the file."
+        return "no delimiter, because nothing is quoted in the file."
     return None

@@ -49,8 +49,8 @@ def detect(path: Path, kind: str, options: Mapping[str, Any] | None = None) -> F
     if reason is not None:
         raise CoterieError(f"'{path}' cannot be read.", reason or None)
     if not start.startswith(_MAGIC[kind]):
-        hint = "Feather files of version 1 must be saved anew." if start.startswith(b"FEA1") else None
-        raise CoterieError(f"The file must be of the format that its name says, {NAMES[kind]}.", f"'{path.name}'", hint)
+        hint = "save Feather files of version 1 again in the current version." if start.startswith(b"FEA1") else None
+        raise CoterieError(f"The file must have the format that its name says, {NAMES[kind]}.", f"'{path.name}'", hint)
     if kind == "arrow":
         stream = not start.startswith(b"ARROW1")
         packed = "lz4" if path.suffix.lower() == ".feather" else "none"  # a file does not tell; this is what is usual
@@ -169,7 +169,7 @@ def _fresh(chunk: Any, name: str) -> Any:
     # below a null of a record with parts, the parts would be copied
     made, reason = attempt(lambda: pa.array(chunk.to_pylist(), chunk.type))
     if reason is not None:
-        raise CoterieError("Values with parts must be of simple types.", f"{chunk.type} in column '{name}'")
+        raise CoterieError("Nested values must have simple types.", f"{chunk.type} in column '{name}'")
     return made
 
 

@@ -90,7 +90,7 @@ class Dialect:
         known = {f: v for f, v in format.details.items() if f in cls.__dataclass_fields__}
         if len(known) < len(format.details):
             unknown = [f"'{f}'" for f in format.details if f not in known]
-            raise CoterieError("The details of a CSV format must be those of a dialect.", ", ".join(unknown))
+            raise CoterieError("The details of a CSV format must describe a dialect.", ", ".join(unknown))
         known |= {f: tuple(known[f]) for f in _LISTS if f in known}
         made = cls(**known)
         _check_choices(asdict(made))
@@ -143,10 +143,12 @@ def _look(content: bytes, path: Path, given: dict[str, Any]) -> tuple[bytes, Dia
     """The text of a file, its dialect, its names and its shape."""
     data, encoding, bom = dialect.decoded(content, given.get("encoding"))
     if not data.strip(b"\r\n"):
-        raise CoterieError("The input must not be empty.", f"'{path}' with no text in it")
+        raise CoterieError("The input must not be empty.", f"'{path}' without any text")
     if b"\0" in data:
         got = f"a NUL byte in line {dialect.line_of(data, data.index(0))}"
-        raise CoterieError("A CSV file must hold text.", got, "is it a spreadsheet, packed, or in UTF-16 without mark?")
+        raise CoterieError(
+            "A CSV file must hold text.", got, "is it a spreadsheet, compressed, or UTF-16 without a byte order mark?"
+        )
     quote = given.get("quote", '"')
     named = "\t" if text_suffix(path) in (".tsv", ".tab") else None
     delimiter = given.get("delimiter") or dialect.delimiter_of(data, quote, named)
@@ -170,7 +172,7 @@ def _checked(options: Mapping[str, Any] | None) -> dict[str, Any]:
     _check_choices(given)
     if "names" in given:
         if not isinstance(given["names"], (list, tuple)) or not all(isinstance(n, str) for n in given["names"]):
-            raise CoterieError("The names must be a list of texts.", type(given["names"]).__name__)
+            raise CoterieError("The names must be a list of strings.", type(given["names"]).__name__)
     elif given.get("header") is False:
         raise CoterieError("A file without a header needs names.", "header = false", heads.NAMES_NEEDED)
     return given
@@ -193,7 +195,7 @@ def _check_choices(given: Mapping[str, Any]) -> None:
         dialect.codec_name(given["encoding"])
     missing = given.get("missing", ("",))
     if not isinstance(missing, (list, tuple)) or not all(isinstance(m, str) and len(m) < 100 for m in missing):
-        raise CoterieError("The markers of missing values must be a list of short texts.", type(missing).__name__)
+        raise CoterieError("The markers of missing values must be a list of short strings.", type(missing).__name__)
 
 
 def _parse(body: memoryview, names: list[str], made: Dialect, shape: dialect.Shape) -> Any:
@@ -253,14 +255,16 @@ def _refuse_nul(names: list[str], columns: list[Any]) -> None:
         count = pc.sum(pc.match_substring(column, "\0")).as_py() or 0
         if count or "\0" in name:
             got = f"{count} texts in column '{name}'" if count else f"the column name '{name}'"
-            raise CoterieError("A CSV file must hold no NUL.", got, "write Parquet, or take it out of the texts.")
+            raise CoterieError(
+                "A CSV file cannot contain NUL characters.", got, "write Parquet, or remove them from the text."
+            )
 
 
 def _raise_unencodable(names: list[str], columns: list[Any], encoding: str) -> None:
     for name, column in zip(names, columns, strict=True):
         count = sum(not _encodes(text, encoding) for text in column.unique().to_pylist() if text is not None)
         if count or not _encodes(name, encoding):
-            got = f"{count} texts in column '{name}' that have no form in it"
+            got = f"{count} values in column '{name}' that it cannot represent"
             raise CoterieError(f"The file must be written in its encoding, {encoding}.", got, "use utf-8.")
     raise CoterieError(f"The file must be written in its encoding, {encoding}.")
 
@@ -289,9 +293,9 @@ def _as_text(name: str, column: Any, made: Dialect) -> Any:
     clash = pc.sum(pc.is_in(column, value_set=pa.array(markers, pa.large_string()))).as_py() if markers else 0
     if clash:
         got = f"{clash} such texts in column '{name}'"
-        raise CoterieError("A text must not be one of those that mean missing.", got, "choose another marker.")
+        raise CoterieError("A value must not equal a marker of missing values.", got, "choose another marker.")
     if column.null_count and not made.missing:
-        raise CoterieError("There must be a text that means missing.", f"missing values in column '{name}'")
+        raise CoterieError("A marker for missing values is needed.", f"missing values in column '{name}'")
     return _quoted(name, column, made)
 
 
@@ -305,7 +309,7 @@ def _quoted(name: str, column: Any, made: Dialect) -> Any:
         return column
     if not made.quote:
         got = f"{count} texts of column '{name}' with a delimiter or a line break"
-        raise CoterieError("Without a quote, a field must hold no delimiter and no line break.", got)
+        raise CoterieError("Without a quote character, fields must not contain a delimiter or a line break.", got)
     mark = large(made.quote)
     inner = pc.replace_substring(column, made.quote, made.quote * 2)
     return pc.if_else(special, pc.binary_join_element_wise(mark, inner, mark, large("")), column)
@@ -331,11 +335,11 @@ def _number_text(name: str, column: Any, made: Dialect) -> Any:
         text = pc.replace_substring_regex(column.cast(pa.large_string()), r"(\.\d*?)0+(\D.*)?\z", r"\1\2")
         text = pc.replace_substring_regex(text, r"\.(\D.*)?\z", r"\1")
     else:
-        raise CoterieError("A CSV file can hold texts, numbers, booleans, dates and times.", f"{kind} in '{name}'")
+        raise CoterieError("A CSV file can hold text, numbers, booleans, dates and times.", f"{kind} in '{name}'")
     if made.decimal == "," and (is_a.is_floating(kind) or is_a.is_decimal(kind)):
         text = pc.replace_substring(text, ".", ",")
     if text.null_count and not made.missing:
-        raise CoterieError("There must be a text that means missing.", f"missing values in column '{name}'")
+        raise CoterieError("A marker for missing values is needed.", f"missing values in column '{name}'")
     clear = made.delimiter in ";\t|" or (made.delimiter == "," and made.decimal == ".")
     return text if clear and made.quote in "\"'" and not made.quoted else _quoted(name, text, made)
 

@@ -22,8 +22,8 @@ _SAMPLE = 1 << 20
 _BLOCK = 1 << 25
 _LF, _CR = 10, 13
 
-_SAY = 'say [file] encoding = "{0}" (--read encoding={0})'
-_DELIMITER = "say [file] delimiter = ';' (--read 'delimiter=;') or another."
+_SAY = 'set [file] encoding = "{0}" (--read encoding={0})'
+_DELIMITER = "set [file] delimiter = ';' (--read 'delimiter=;') or another character."
 
 Places = NDArray[np.int64]
 
@@ -39,23 +39,21 @@ def decoded(data: bytes, encoding: str | None) -> tuple[bytes, str, bool]:
     elif name == "utf-16" or (name is None and wide):
         raise CoterieError("The byte order of the file must be known.", hint=f"{_SAY.format('utf-16-le')}, or utf-32.")
     elif found is not None:
-        raise CoterieError(
-            "The encoding must be that of the file's byte order mark.", name, f"{_SAY.format(found[0])}."
-        )
+        raise CoterieError("The encoding must match the file's byte order mark.", name, f"{_SAY.format(found[0])}.")
     else:
         name, bom, body = {None: "utf-8", "utf-8-sig": "utf-8"}.get(name, name or "utf-8"), False, data
     if name != "utf-8":
         recoded, bad = _recode(body, name)
         if bad is not None:
-            what = f"The file must be in its encoding, {name}."
+            what = f"The file must be valid {name}."
             got = f"other bytes at byte {bad + len(data) - len(body)}"
             raise CoterieError(what, got, f"another? {_SAY.format('cp1252')}, latin-1 or utf-8.")
         return recoded, name, bom
     bad = _not_utf8(body)
     if bad is not None:
         got = f"other bytes in line {line_of(body, bad)}"
-        hint = f"{_SAY.format('cp1252')}, or latin-1: files of Excel and of older programs are often in one of these."
-        raise CoterieError("A CSV file must be in UTF-8, or its encoding said.", got, hint)
+        hint = f"{_SAY.format('cp1252')}, or latin-1: files from Excel and older programs often use one of these."
+        raise CoterieError("A CSV file must be UTF-8, or its encoding must be given.", got, hint)
     return body, name, bom
 
 
@@ -164,8 +162,8 @@ def delimiter_of(data: bytes, quote: str, named: str | None = None) -> str:
     if named in fits:
         return named
     if len(fits) > 1:
-        got = f"a file that {len(fits)} delimiters would cut evenly"
-        raise CoterieError("The delimiter of a CSV file must be clear.", got, _DELIMITER)
+        got = f"a file that {len(fits)} delimiters would split consistently"
+        raise CoterieError("The delimiter of the CSV file is ambiguous.", got, _DELIMITER)
     if fits:
         return fits[0]
     # the scan of all says what is wrong with it; below a title, the first line tells nothing
@@ -180,8 +178,10 @@ def shape_of(data: bytes, delimiter: str, quote: str) -> Shape:
     except Misshapen as finding:
         problem = str(finding)
     marks = f"is {_shown(delimiter)} its delimiter" + (f" and {quote} its quote" if quote else "")
-    hint = f"if a title stands above the names, remove it; else, {marks}? {_DELIMITER[:-1]}; quote = '' if none is."
-    raise CoterieError("Every record of a CSV file must have the fields that its first line names.", problem, hint)
+    hint = (
+        f"if there is a title above the names, remove it; otherwise, {marks}? {_DELIMITER[:-1]}; quote = '' if none is."
+    )
+    raise CoterieError("Every record of a CSV file must have as many fields as the first line.", problem, hint)
 
 
 def _shown(delimiter: str) -> str:

@@ -59,7 +59,7 @@ def _checked(options: Mapping[str, Any] | None) -> dict[str, Any]:
     for name in ("names", "missing"):
         texts = given.get(name, [])
         if not isinstance(texts, (list, tuple)) or not all(isinstance(text, str) for text in texts):
-            raise CoterieError(f"'{name}' must be a list of texts.", type(texts).__name__)
+            raise CoterieError(f"'{name}' must be a list of strings.", type(texts).__name__)
     if "sheet" in given and not isinstance(given["sheet"], str):
         raise CoterieError("The sheet must be a name.", type(given["sheet"]).__name__)
     if given.get("header") is False and "names" not in given:
@@ -75,9 +75,7 @@ def _rows(path: Path, sheet: str | None) -> tuple[list[list[Any]], int]:
     check_sheet(path, name)
     found, reason = attempt(_cells, book, name)
     if reason is not None:
-        raise CoterieError(
-            f"'{path.name}' cannot be read as Excel.", reason or None, "save it anew as .xlsx, or as .csv."
-        )
+        raise CoterieError(f"'{path.name}' cannot be read as Excel.", reason or None, "save it again as .xlsx or .csv.")
     cells, start = found
     while cells and not any(value != "" for value in cells[-1]):
         cells.pop()
@@ -97,7 +95,7 @@ def _book(path: Path) -> Any:
         raise CoterieError("Excel files are read by python-calamine.", "no such package", hint)
     book, reason = attempt(CalamineWorkbook.from_path, str(path))
     if reason is not None:
-        hint = "is it damaged, or protected by a password? Save it anew as .xlsx, or as .csv."
+        hint = "is it damaged, or protected by a password? Save it again as .xlsx or .csv."
         raise CoterieError(f"'{path.name}' cannot be read as Excel.", reason or None, hint)
     return book
 
@@ -110,8 +108,8 @@ def _sheet(book: Any, wanted: str | None) -> str:
     if wanted is not None:
         if wanted not in [sheet.name for sheet in known]:
             got = f"'{wanted}', which is not among the {len(known)} sheets of the file"
-            hint = "the tabs of the sheets show their names; upper and lower case count."
-            raise CoterieError("The sheet must be one of the file's.", got, hint)
+            hint = "the sheet tabs show the names; case matters."
+            raise CoterieError("The sheet must be in the file.", got, hint)
         return wanted
     shown = [sheet.name for sheet in known if sheet.visible == SheetVisibleEnum.Visible]
     if not shown:
@@ -167,5 +165,5 @@ def _check_empty_rows(table: Any, first: int) -> None:
     rows = [i + first for i, flag in enumerate(empty.to_pylist()) if flag] if empty is not None else []
     if rows:
         shown = ", ".join(map(str, rows[:5])) + (" and more" if len(rows) > 5 else "")
-        hint = "remove them; of two tables in a sheet, each needs a sheet of its own."
+        hint = "remove them; put two tables of one sheet into separate sheets."
         raise CoterieError("A table in a sheet must have no empty rows.", f"{len(rows):,}: row {shown}", hint)

@@ -101,15 +101,15 @@ def check_sheet(path: Path, sheet: str) -> None:
     """Refuse a sheet that its reader would not read as a person does, or has no room for."""
     found, reason = attempt(_scanned, path, sheet)
     if reason is not None or found is None:
-        hint = "is it damaged, or protected by a password? Save it anew as .xlsx, or as .csv."
+        hint = "is it damaged, or protected by a password? Save it again as .xlsx or .csv."
         raise CoterieError(f"'{path.name}' cannot be read as Excel.", reason or None, hint)
     if found.area > MOST_CELLS or found.text > MOST_TEXT:
-        got = f"{found.area:,} cells" if found.area > MOST_CELLS else "more text than there is room for"
-        hint = f"is there a stray cell far from the table? Else {_SAVE}"
+        got = f"{found.area:,} cells" if found.area > MOST_CELLS else "more text than fits"
+        hint = f"is there a stray cell far from the table? Otherwise {_SAVE}"
         raise CoterieError(f"A sheet must have at most {MOST_CELLS:,} cells.", got, hint)
     if found.merged:
         rows = ", ".join(re.sub("[A-Z$]", "", ref).replace(":", " to ") for ref in found.merged[:3])
-        hint = "undo the merging, and fill every cell; a title above the table must go."
+        hint = "unmerge them and fill every cell; remove any title above the table."
         raise CoterieError("Cells must not be merged.", f"{len(found.merged):,} merged, in rows {rows}", hint)
     if found.errors:
         got = f"{len(found.errors):,} that show an error, {_in_rows(found.errors)}"

@@ -21,9 +21,9 @@ _NUMBERS = re.compile(r"\s*[+-]?(\d+([.,]\d*)?|[.,]\d+)([eE][+-]?\d+)?(\s+[+-]?[
 _VALUES = re.compile(r"\s*[+-]?\W{0,3}\s*\d[\d.,:/ '’T-]*\W{0,3}\s*")
 _NUMBER = r"\A\s*[+-]?(\d+([.,]\d*)?|[.,]\d+)([eE][+-]?\d+)?\s*\z"
 _SOME = 1000
-_HOW = "if it holds names, say header = true (--read header=true)"
-_NAMES = 'say header = false and names = ["…", …] (--read header=false --read names=A,B,…), a name for each column'
-NAMES_NEEDED = 'say names = ["…", …] (--read names=A,B,…), a name for each column.'
+_HOW = "if it holds names, set header = true (--read header=true)"
+_NAMES = 'set header = false and names = ["…", …] (--read header=false --read names=A,B,…), one name per column'
+NAMES_NEEDED = 'set names = ["…", …] (--read names=A,B,…), one name per column.'
 _ELSE = f"if it is a record, {_NAMES}."
 
 
@@ -46,11 +46,11 @@ def names_of(first: Sequence[str], given: Mapping[str, Any]) -> tuple[bool, list
     if named is not None:
         if len(named) != len(first):
             got = f"{len(named)} names for {len(first)} columns"
-            hint = "is the delimiter right?" if len(first) == 1 else "name all of them, in their order."
-            raise CoterieError("There must be a name for each column.", got, hint)
+            hint = "is the delimiter right?" if len(first) == 1 else "name all of them, in order."
+            raise CoterieError("There must be one name per column.", got, hint)
         return _is_header(first) if header is None else header, named
     if header is None and any(is_number(name) for name in first):
-        got = "a number among them, as if it were the first record"
+        got = "a number among them, as in a record"
         hint = f"if it is one, {_NAMES}; if these are names, header = true (--read header=true)."
         raise CoterieError("The first line must hold the column names.", got, hint)
     return True, with_row(first)
@@ -60,9 +60,9 @@ def _is_header(first: Sequence[str]) -> bool:
     """Whether a first line is one of names, where other names are given; refuses what can't be told."""
     if any(not field.strip() or _VALUES.fullmatch(field) for field in first[1:]) or _VALUES.fullmatch(first[0]):
         return False
-    what = "Where names are given, it must be clear whether the first line of the file is a record."
+    what = "With names, it must be stated whether the first line of the file is a record."
     hint = "header = true (--read header=true) if it holds names, which are replaced; header = false if it is a record."
-    raise CoterieError(what, "a first line of texts alone", hint)
+    raise CoterieError(what, "a first line of text only", hint)
 
 
 def with_row(first: Sequence[str]) -> list[str]:

@@ -28,19 +28,21 @@ def check_marks(given: Mapping[str, Any]) -> None:
     if decimal not in (".", ","):
         raise CoterieError("The decimal mark must be '.' or ','.", f"{decimal!r}")
     if thousands not in ("", ",", ".", "'", "’", "_", " ", "\xa0", "\u202f"):
-        raise CoterieError(f"What stands between thousands must be {_MARKS}.", _shown(thousands))
+        raise CoterieError(f"The thousands separator must be {_MARKS}.", _shown(thousands))
     if thousands == decimal and "decimal" in given:
-        what = "The decimal mark and what stands between thousands must differ."
+        what = "The decimal mark and the thousands separator must differ."
         other = "," if decimal == "." else "."
-        raise CoterieError(what, f"{decimal!r} for both", f"say decimal = {other!r} too (--read decimal={other}).")
+        raise CoterieError(
+            what, f"{decimal!r} for both", f"set decimal = {other!r} as well (--read decimal={other!r})."
+        )
     for name in ("prefix", "suffix"):
         texts = given.get(name, ())
         good = isinstance(texts, (list, tuple)) and all(isinstance(text, str) for text in texts)
         if not good or any(not 0 < len(t) < 20 or t[0] in "+-.," or any(map(str.isdigit, t)) for t in texts):
-            what = f"The {name} of numbers must be a short text, or a list of such, without digits and signs."
+            what = f"The {name} of numbers must be a short string or a list of short strings, without digits and signs."
             raise CoterieError(what, _shown(texts), 'such as "$", "EUR" or "%".')
         if len(set(texts)) < len(texts):
-            raise CoterieError(f"Each {name} of numbers must be named once.", "one twice")
+            raise CoterieError(f"Each {name} of numbers can be named only once.", "one twice")
 
 
 def _shown(value: Any) -> str:
@@ -67,8 +69,8 @@ def decimal_of(table: Any, data: bytes, made: Any) -> str:
         comma = comma or bool(found)
         surely = surely or bool(found and pc.any(_no_thousands(column, dress)).as_py())
     if comma and not surely and not made.thousands:
-        what = "It must be clear whether a comma is the decimal mark or stands between thousands."
-        hint = "say decimal = ',' or thousands = ',' (--read decimal=, or --read thousands=,)."
+        what = "It is unclear whether a comma is the decimal mark or the thousands separator."
+        hint = "set decimal = ',' or thousands = ',' (--read decimal=, or --read thousands=,)."
         raise CoterieError(what, "only numbers with three digits after a comma", hint)
     return "," if comma else "."
 

@@ -32,8 +32,8 @@ def inner_suffix(path: Path) -> str:
     name = path.stem if path.suffix.lower() == ".gz" else _member(path).filename
     suffix = PurePosixPath(name).suffix.lower()
     if suffix not in TEXTS:
-        what = f"A packed file must be one of text, ending in {', '.join(TEXTS)}."
-        hint = "name it as in data.csv.gz." if path.suffix.lower() == ".gz" else "unpack it first."
+        what = f"A compressed file must contain a text file, ending in {', '.join(TEXTS)}."
+        hint = "name it like data.csv.gz." if path.suffix.lower() == ".gz" else "unpack it first."
         raise CoterieError(what, f"another one in '{path.name}'", hint)
     return suffix
 
@@ -49,8 +49,8 @@ def _member(path: Path) -> zipfile.ZipInfo:
     if infos is None:
         raise CoterieError(f"'{path.name}' cannot be read as a zip file.", None, "is it damaged?")
     if len(infos) != 1:
-        hint = "unpack it, and name the file that is meant."
-        raise CoterieError("A zip file must hold exactly one file.", f"{len(infos)} in '{path.name}'", hint)
+        hint = "unpack it and give one of its files."
+        raise CoterieError("A zip file must contain exactly one file.", f"{len(infos)} in '{path.name}'", hint)
     if infos[0].flag_bits & 1:
         raise CoterieError("A zip file must be readable without a password.", f"'{path.name}'", "unpack it first.")
     return infos[0]
@@ -87,7 +87,7 @@ class _Bounded(io.RawIOBase):
         data = self._file.read(len(view))
         self._read += len(data)
         if self._read > self._most:
-            what = f"A packed file must not unpack to more than {_RATIO} times its size."
+            what = f"A compressed file must not unpack to more than {_RATIO} times its size."
             raise CoterieError(what, f"'{self._name}', which does", "if you trust it, unpack it first.")
         view[: len(data)] = data
         return len(data)

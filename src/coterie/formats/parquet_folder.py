@@ -101,7 +101,7 @@ class ParquetFiles:
             if reason is not None:
                 raise _unreadable(file.path or self.root, reason)
             if left:
-                raise CoterieError("The input must not change while it is read.", "another number of records")
+                raise CoterieError("The input must not change while it is read.", "a different number of records")
 
     def _reader(self, system: Any, path: str, piece: Piece, wanted: Sequence[str]) -> Iterator[Any]:
         from pyarrow import parquet
@@ -191,7 +191,7 @@ def file_system(place: str) -> tuple[Any, str]:
         return fs.LocalFileSystem(), Path(place).absolute().as_posix()
     found, reason = attempt(fs.FileSystem.from_uri, place)
     if reason is not None:
-        hint = "are the libraries and the rights of that file system there, for this process and for the workers?"
+        hint = "do this process and the workers have the libraries and permissions for that file system?"
         raise CoterieError(f"'{place}' cannot be reached.", reason or None, hint)
     return found[0], found[1].rstrip("/")
 
@@ -236,10 +236,10 @@ def _listed(system: Any, root: str, place: str) -> list[str]:
     paths = sorted(path for path in paths if not any(map(_is_hidden, path.split("/"))))
     others = [path for path in paths if not path.lower().endswith(_SUFFIXES)]
     if others:
-        what = "A folder that is one table must hold Parquet files alone."
+        what = "A folder that is read as a table must contain only Parquet files."
         raise CoterieError(what, f"'{others[0]}'" + (f" and {len(others) - 1} more" if others[1:] else ""))
     if not paths:
-        raise CoterieError("A folder that is one table must hold Parquet files.", f"none in '{place}'")
+        raise CoterieError("A folder that is read as a table must contain Parquet files.", f"none in '{place}'")
     return paths
 
 
@@ -309,9 +309,9 @@ def _with_partitions(schema: Any, paths: Sequence[str], values: Sequence[Mapping
 
     for path, own in zip(paths, values, strict=True):
         if list(own) != list(values[0]):
-            raise CoterieError("All files of a partitioned folder must lie in folders of the same names.", f"'{path}'")
+            raise CoterieError("All files of a partitioned folder must be partitioned by the same names.", f"'{path}'")
         if both := [name for name in own if name in schema.names]:
-            what = "A partition's name must be no column of its files."
+            what = "The name of a partition must not be a column of its files."
             raise CoterieError(what, f"'{both[0]}', which is both")
     for name in values[0]:
         known = [own[name] for own in values if own[name] is not None]

@@ -53,7 +53,7 @@ def read(path: Path, kind: str, options: Mapping[str, Any] | None = None) -> Sou
     if reason is not None:
         raise CoterieError(f"'{path}' cannot be read.", reason or None)
     if not _is_kind(start, kind):
-        raise CoterieError(f"The file must be of the format that its name says, {NAMES[kind]}.", f"'{path.name}'")
+        raise CoterieError(f"The file must have the format that its name says, {NAMES[kind]}.", f"'{path.name}'")
     library = _library()
     reader = getattr(library, {"spss": "read_sav", "stata": "read_dta"}.get(kind, f"read_{kind}"))
     asked: dict[str, Any] = {"output_format": "dict", "disable_datetime_conversion": True, **given}
@@ -61,7 +61,7 @@ def read(path: Path, kind: str, options: Mapping[str, Any] | None = None) -> Sou
         asked["user_missing"] = True
     got, reason = attempt(reader, path, **asked)
     if reason is not None:
-        hint = "it may be damaged, or in another encoding than it says."
+        hint = "it may be damaged, or its stated encoding may be wrong."
         raise CoterieError(f"'{path}' cannot be read as {NAMES[kind]}.", reason or None, hint)
     data, about = got
     table = _table(data, about, kind)
@@ -245,7 +245,7 @@ def write(table: Any, format: Format, path: Path) -> None:
     """Write a table as an SPSS, Stata or SAS transport file, with what the format says of its columns."""
     if format.kind == "sas7bdat":
         hint = "write .xpt (SAS transport) or .parquet instead."
-        raise CoterieError("Files of the kind .sas7bdat can be read, not written.", hint=hint)
+        raise CoterieError(".sas7bdat files can be read but not written.", hint=hint)
     library = _library()
     if find_spec("pandas") is None:
         raise CoterieError("To write SPSS, Stata and SAS files, pyreadstat needs pandas.", hint="install pandas.")
@@ -264,7 +264,7 @@ def write(table: Any, format: Format, path: Path) -> None:
     privately(path, save)
     if reasons:
         path.unlink(missing_ok=True)
-        hint = "its names of columns, lengths of texts and labels must be such as the format allows."
+        hint = "its column names, text lengths and labels must be allowed by the format."
         raise CoterieError(f"'{path.name}' cannot be written as {NAMES[format.kind]}.", reasons[0] or None, hint)
 
 
@@ -399,7 +399,7 @@ def _numbers(name: str, column: Any, kind: str, format: str | None) -> NDArray[n
         column = column.cast(pa.int8())
     if not (is_a.is_integer(column.type) or is_a.is_floating(column.type) or is_a.is_decimal(column.type)):
         got = f"{column.type} in column '{name}'"
-        raise CoterieError(f"{NAMES[kind]} files can hold texts, numbers, dates and times.", got)
+        raise CoterieError(f"{NAMES[kind]} files can hold text, numbers, dates and times.", got)
     made, reason = attempt(column.cast, pa.float64())
     if reason is not None:
         raise CoterieError(f"{NAMES[kind]} files keep numbers of 15 digits.", f"more in column '{name}'")

@@ -43,7 +43,9 @@ def peek(path: Path, options: Mapping[str, Any] | None = None) -> tuple[Format, 
         check_columns(names, 1, path)
         return form, names
     if kind != "csv":
-        raise CoterieError("Only CSV and Parquet files are read part by part.", f"'{path.name}'", "use engine memory.")
+        raise CoterieError(
+            "Only CSV and Parquet files can be read part by part.", f"'{path.name}'", "use engine memory."
+        )
     return _peek_csv(path, options)
 
 
@@ -126,7 +128,7 @@ class CsvStream:
                 return
             if batch is not None:
                 yield batch
-        hint = "is its encoding right? Say another in [file] encoding (--read encoding=cp1252)."
+        hint = "is its encoding right? Set another in [file] encoding (--read encoding=cp1252)."
         raise CoterieError(f"'{self._path.name}' cannot be read as CSV.", reason or None, hint)
 
     def _reader(self, columns: Sequence[str]) -> Any:
@@ -233,7 +235,7 @@ class _Csv:
         encoded, reason = attempt(self._encoder.encode, lines)
         if reason is not None:
             what = f"The file must be written in its encoding, {self._encoding}."
-            raise CoterieError(what, "texts that have no form in it", "use utf-8.")
+            raise CoterieError(what, "text that it cannot represent", "use utf-8.")
         return bytes(encoded)
 
     def close(self) -> None:

@@ -126,7 +126,8 @@ def class_risk(classes: Ints, k: int, units: Ints | None = None) -> ClassRisk:
     The largest and the mean risk are those of 1/s over the records, None where there are none.
 
     With `units` (-1 where a record's is not known), s is the number of different units in a class. A unit is found with
-    the largest 1/s of its records' classes; all counts and means are of units.
+    the largest 1/s of its records' classes; all counts and means are of units. Whoever guesses whose a record is does
+    better than 1/s where a unit has several records of the class: `largest_unit_share` is the most that can be right.
     """
     if units is not None:
         return _unit_risk(classes, k, units)
@@ -163,7 +164,14 @@ def _unit_risk(classes: Ints, k: int, units: Ints) -> ClassRisk:
         expected_reidentifications=float(risk.sum()),
         sizes=class_sizes(there),
         units=count,
+        largest_unit_share=_largest_unit_share(classes, units) if count else None,
     )
+
+
+def _largest_unit_share(classes: Ints, units: Ints) -> float:
+    """The largest share that one unit has of the records of a class."""
+    same = combined([classes, alone_if_unknown(units)])
+    return float((np.bincount(same)[same] / np.bincount(classes)[classes]).max())
 
 
 class Contents(NamedTuple):
@@ -328,16 +336,16 @@ def guesses(column: Column, classes: Ints) -> Tried:
 
 
 _NOT_SINGLING = (
-    "It counts only the columns that the scenarios name: an intruder who knows another column, or a value that was "
-    "left as it was, may still single a record out."
+    "It considers only the columns in the scenarios: an intruder who knows another column, or an unchanged value, "
+    "may still single out a record."
 )
 _NOT_LINKING = (
-    "It tries one attack, the nearest record, with the whole original file in hand; other attacks, or one made for "
-    "the method that was used, may link more."
+    "It tries one attack, the nearest record, with the whole original file at hand; other attacks, or one tailored "
+    "to the method, may link more."
 )
 _NOT_INFERENCE = (
-    "It shows what a class tells about its members and nothing that an intruder knows besides; a guess can be good "
-    "because the whole file tells it, whoever is in the file."
+    "It shows what a class reveals about its members, not what an intruder knows besides; a guess can be good "
+    "because of what the whole file shows, even about people who are not in it."
 )
 
 
@@ -377,7 +385,7 @@ def linkability(before: Ints, linked: Linkage, units: Ints | None = None) -> Lin
     n = len(before)
     was = _same_class(before, units) if n else None
     now = linked.share
-    sentence = "There is nothing to link by."
+    sentence = "There is no column to link by."
     if was is not None and now is not None:
         some = f"a sample of {linked.records:,} records" if linked.sampled else "all records"
         sentence = (

@@ -58,41 +58,41 @@ def microaggregate(
     X : ndarray, pandas or polars DataFrame, pyarrow Table
         Records by numeric columns, without missing values. All columns are grouped together and replaced.
     k : int
-        The least number of records in a group, at least 2 and at most the number of records.
+        Minimum group size, at least 2 and at most the number of records.
     method : str
-        A name of `coterie.methods()`. A named method gives exactly its paper's result.
+        A method listed by `coterie.methods()`. A named method gives exactly its paper's result.
     refine : {"none", "quick", "thorough"}
-        Whether local search improves the groups afterwards, and how long. Groups have k to 2k - 1 records then, and the
-        SSE is never larger than before.
+        Whether to improve the groups by local search afterwards, and how long. Groups then have k to 2k - 1 records,
+        and the SSE never increases.
     seconds : float, optional
-        Stop refining, or the method if it is "exact" or "auto", after that long, with the best found by then.
-        Without it, the same seed gives the same result on every machine.
+        Time limit for the local search, or for the methods "exact" and "auto", which then return the best partition
+        found. Without it, the same seed gives the same result on every machine.
     blocks : int or "auto", optional
-        Cut the records into blocks of at most so many (150,000, if "auto") by a kd-tree learnt from a sample, and group
-        each on its own, on threads. For tables of a million records and more. `params` then says how many blocks
-        there were, and in "faces" by how many percent the loss grew, as measured at one face between two blocks.
+        Split the records into blocks of at most this many ("auto": 150,000) with a kd-tree built from a sample, and
+        group each block separately, in parallel threads. For tables of a million records and more. `params` then holds
+        the number of blocks and, as "faces", by how many percent the loss grew, measured at one face between two
+        blocks.
     threads : int, optional
-        How many blocks are grouped at a time; as many as there are processors, unless said. The result is the same.
+        Number of blocks grouped at a time. Default: the number of processors. Does not change the result.
     standardize : bool
-        Whether distances are taken between columns of mean 0 and variance 1, or between the columns as they are.
+        Whether to scale columns to mean 0 and variance 1 before computing distances.
     centre : {"mean", "median"}
-        What stands for a group: the mean, or the median of every column. `center` is the same option.
+        Released value of a group: the mean, or the median of every column. `center` is the same option.
     distortion : {"squared", "euclidean"}
-        Whether `information_loss` sums squared or plain distances; also what "auto" and a list of gammas minimize.
+        Whether `information_loss` sums squared or Euclidean distances; also what "auto" and a list of gammas minimize.
     diversity : {"centre", "pairwise"}
-        Whether it is held against the distances to the centre of all or those between all pairs of records. Pairs of
-        plain distances take O(n² p) time.
+        Whether it is relative to the distances to the overall centre or to those between all pairs of records. All
+        pairs of Euclidean distances take O(n² p) time.
     rounding : None, "integers" or int
         None releases centres as they are (integer columns come back as floats); "integers" rounds integer columns, half
-        to even, and keeps their type; a number rounds all columns to so many decimals. Losses are those of the
-        centres before rounding.
+        to even, and keeps their type; a number rounds all columns to that many decimals. Losses refer to the centres
+        before rounding.
     random_state : int, Generator or None
-        The seed of randomized methods and of refining. The result of the others is the same for any. `seed` is the
-        same option.
+        Seed of randomized methods and of the local search; other methods do not use it. `seed` is an alias.
     progress : bool
-        Whether to show a progress bar.
+        Show a progress bar.
     **params
-        The method's own parameters, as `coterie.methods()` lists them.
+        Parameters of the method, as listed by `coterie.methods()`.
 
     Returns
     -------
@@ -102,18 +102,18 @@ def microaggregate(
     Raises
     ------
     CoterieError
-        If an argument is not as described. The message never holds a record's value.
+        If an argument is not as described. The message never contains a record's value.
 
     Warns
     -----
     PrivacyWarning
-        If records are not k-anonymous, because the method groups every column on its own.
+        If records are not k-anonymous, because the method groups each column separately.
 
     Notes
     -----
-    The options centre, distortion and diversity are the model of Thaeter and Reischuk (2018), section 1,
-    doi 10.18420/sicherheit2018_05. They say what is released and how loss is measured; the way in which a method
-    builds its groups is its paper's.
+    The options centre, distortion and diversity are the model of Thaeter and Reischuk (2018), section 1, doi
+    10.18420/sicherheit2018_05. They define what is released and how loss is measured, not how a method forms its
+    groups.
 
     Examples
     --------
@@ -158,7 +158,7 @@ def refine(
     seed: Seed = 0,  # noqa: ARG001
     progress: bool = False,
 ) -> Result:
-    """Improve a partition from anywhere by local search, and release the records at their groups' means.
+    """Improve any partition by local search, and replace the records by the means of their groups.
 
     Parameters
     ----------
@@ -167,9 +167,9 @@ def refine(
     labels : array of int, of shape (n,)
         The group of each record; every group must have at least k.
     effort : {"quick", "thorough"}
-        How many steps are made: the same seed and effort give the same result on every machine.
+        The number of steps: the same seed and effort give the same result on every machine.
     seconds : float, optional
-        Stop after that long, with the best found by then; the result says so. Ctrl-C does the same.
+        Time limit: the best partition found by then is returned, and the result says so. Ctrl-C does the same.
 
     Returns
     -------
@@ -196,7 +196,7 @@ def refine(
 
 
 def methods() -> Methods:
-    """The registry: what each method is, its paper, cost, promise and parameters."""
+    """All methods, each with its paper, cost, guarantee and parameters."""
     return Methods(METHODS.values())
 
 
@@ -245,7 +245,7 @@ def _exposed(columns: list[NDArray[Any]], k: int) -> int:
     few = int(np.count_nonzero(alike(columns) < k))
     if few:
         warn_of_privacy(
-            f"The records are not {k}-anonymous: every column was grouped on its own, and {few:,} of "
+            f"The records are not {k}-anonymous: each column was grouped separately, and {few:,} of "
             f"{len(columns[0]):,} records share all their values with fewer than {k - 1} others."
         )
     return few

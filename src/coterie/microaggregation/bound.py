@@ -33,7 +33,7 @@ LANES = 1021  # a prime: records that change places hardly ever stay in their la
 
 @dataclass(frozen=True)
 class Bound:
-    """A proven lower bound on the SSE of any partition into groups of at least k, beside what was reached.
+    """A proven lower bound on the SSE of any partition into groups of at least k, and the SSE of the partition itself.
 
     Attributes
     ----------
@@ -42,15 +42,17 @@ class Bound:
     loss : float
         The same in percent of the SST: no partition loses less.
     gap : float
-        What was reached / bound - 1: how much more was lost than the least possible, at most. 0 is optimal.
+        The optimality gap, loss / bound - 1: the partition loses at most this much more than the best possible one. 0
+        is optimal.
     kind : str
         What proved it: "neighbours", "column generation", ..., "optimal".
     tolerance : float
-        What was taken off the bound for rounding errors of linear programs and sums, in SSE. The bound holds with it.
+        What was subtracted from the bound to cover rounding errors of linear programs and sums, in SSE. The bound
+        includes it.
     seconds : float
         Wall time that it took.
     cut_short : str or None
-        "seconds" or "interrupted" if it could have become tighter; it is valid all the same.
+        "seconds" or "interrupted" if the bound could have become tighter; it is valid in any case.
     k : int
     reached : float
         The loss of the partition, in percent.
@@ -68,7 +70,7 @@ class Bound:
 
     @property
     def optimal(self) -> bool:
-        """Whether the partition is proven to be the best there is."""
+        """Whether the partition is proven optimal."""
         return self.kind == "optimal"
 
     @property
@@ -118,8 +120,8 @@ class Records:
         """What was grouped, made again."""
         numbers = read(self.table)
         if _checksum(numbers.values) != self.checksum:
-            what = "A bound needs the records as they were when they were grouped."
-            raise CoterieError(what, "a table that was changed since then", "microaggregate it again, or a copy of it.")
+            what = "A bound needs the same records that were grouped."
+            raise CoterieError(what, "a table that has changed since", "microaggregate it again, or a copy of it.")
         return encode(numbers.values, self.standardize)
 
 

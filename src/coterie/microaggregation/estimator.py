@@ -39,25 +39,25 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  #
     Parameters
     ----------
     k : int, default=5
-        The least number of records in a group.
+        Minimum group size.
     method : str, default="auto"
-        A name of `coterie.methods()`.
+        A method listed by `coterie.methods()`.
     standardize : bool, default=True
-        Whether distances are taken between standardized columns.
+        Whether to standardize columns before computing distances.
     centre : {"mean", "median"}, default="mean"
-        What stands for a group.
+        Released value of a group.
     center : {"mean", "median"}, default=None
-        Another name of `centre`; only one of them can be given.
+        Alias of `centre`; give only one of them.
     distortion : {"squared", "euclidean"}, default="squared"
         What "auto" and a list of gammas minimize.
     refine : {"none", "quick", "thorough"}, default="none"
-        Whether local search improves the groups afterwards.
+        Whether to improve the groups by local search afterwards.
     blocks : int or "auto", default=None
-        Group the records in blocks of at most so many, on threads.
+        Group the records in blocks of at most this many, in parallel threads.
     random_state : int, Generator or None, default=0
-        The seed of randomized methods and of refining.
+        Seed of randomized methods and of the local search.
     method_params : dict, default=None
-        The method's own parameters, such as {"gamma": 0.2}.
+        Parameters of the method, such as {"gamma": 0.2}.
 
     Attributes
     ----------
@@ -102,7 +102,7 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  #
         self.method_params = method_params
 
     def fit(self, X: Any, y: Any = None) -> Microaggregator:  # noqa: ARG002
-        """Group the records of X. `y` is there for scikit-learn's sake and not used."""
+        """Group the records of X. `y` is ignored; it exists for compatibility with scikit-learn."""
         result = microaggregate(
             self._validated(X),
             self.k,
@@ -125,7 +125,7 @@ class Microaggregator(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  #
         return labels
 
     def fit_transform(self, X: Any, y: Any = None) -> NDArray[np.float64]:
-        """Group the records of X and return the table with each at its group's centre."""
+        """Group the records of X and return the table in which each record is replaced by its group's centre."""
         data: NDArray[np.float64] = self.fit(X, y).result_.data.copy()
         return data
 

@@ -70,7 +70,7 @@ def read(X: Any) -> Numbers:
     if p == 0:
         raise CoterieError("X must have at least one column.", f"{n} records and 0 columns (0 features)")
     if n == 0:
-        raise CoterieError("X must hold records.", f"0 records (n_samples=0) and {p} columns")
+        raise CoterieError("X must contain records.", f"0 records (n_samples=0) and {p} columns")
     _check_finite(numbers)
     return numbers
 
@@ -83,7 +83,7 @@ def _from_frame(frame: Any) -> Numbers:
         raise CoterieError(
             "All columns must be numeric.",
             f"{listed(wrong)} of type {_listed_types(frame, wrong)}",
-            "leave these columns out, or turn them into numbers first.",
+            "leave these columns out, or convert them to numbers first.",
         )
     values, dtypes = np.empty((len(frame), len(names))), []
     for j, name in enumerate(frame.columns):
@@ -121,7 +121,7 @@ def _numpy_dtype(dtype: Any) -> np.dtype[Any] | None:
 def _from_array(X: Any) -> Numbers:
     if hasattr(X, "__arrow_c_array__") or hasattr(X, "__dataframe__"):
         raise CoterieError(
-            "X must be an array, a DataFrame or a pyarrow Table.", type_of(X), "turn it into one of these."
+            "X must be an array, a DataFrame or a pyarrow Table.", type_of(X), "convert it to one of these."
         )
     if isinstance(X, np.ma.MaskedArray) and (masked := int(np.sum(np.ma.getmaskarray(X)))):
         raise CoterieError("X must not have missing values.", f"{masked} masked values")

@@ -39,7 +39,7 @@ _DECIMALS = whole(-300, 300)  # a double has no digits beyond
 _FLAG = Must("True or False", _flag)
 
 CONSTRAINTS: Mapping[str, Must] = {
-    "k": whole(2, hint="a group of one hides nobody."),
+    "k": whole(2, hint="a group of one protects nobody."),
     "refine": one_of("none", "quick", "thorough"),
     "effort": one_of("quick", "thorough"),
     "bound": one_of("fast", "tight"),
@@ -66,12 +66,16 @@ def check_search(options: Mapping[str, Any], method: Method) -> None:
     refining = options["refine"] != "none"
     if refining and (options["centre"], options["distortion"]) != ("mean", "squared"):
         got = f"centre='{options['centre']}', distortion='{options['distortion']}'"
-        raise CoterieError("Refining makes squared distances to means small.", got, "use refine='none'.")
+        raise CoterieError("refine works only with squared distances to means.", got, "use refine='none'.")
     if refining and method.by_column:
-        raise CoterieError("Refining needs groups of records.", f"{method.name}, which groups every column alone")
+        raise CoterieError(
+            "refine needs groups of whole records.", f"{method.name}, which groups each column separately"
+        )
     if options["seconds"] is not None and not refining and not method.limited:
-        what = "'seconds' limits refining, and the methods auto and exact."
-        raise CoterieError(what, f"method='{method.name}', refine='none'", "leave it out: the others run to their end.")
+        what = "'seconds' applies only to refine and to the methods auto and exact."
+        raise CoterieError(
+            what, f"method='{method.name}', refine='none'", "leave it out: other methods run to the end."
+        )
 
 
 def check_enough(n: int, k: int) -> None:
@@ -80,7 +84,7 @@ def check_enough(n: int, k: int) -> None:
         raise CoterieError(
             "There must be at least k records.",
             f"{n} sample{'s' if n > 1 else ''} (n_samples={n}) and k = {k}",
-            "take a smaller k, or don't release these records.",
+            "use a smaller k, or do not release these records.",
         )
 
 
@@ -92,7 +96,7 @@ def one_spelling(function: Callable[P, T]) -> Callable[P, T]:
         for other, name in SPELLINGS.items():
             if other in kwargs:
                 if name in kwargs:
-                    what = f"'{name}' and '{other}' are two names of one option."
+                    what = f"'{name}' and '{other}' are the same option."
                     raise CoterieError(what, "both", "leave one of them out.")
                 kwargs[name] = kwargs.pop(other)
         return function(*args, **kwargs)

@@ -21,32 +21,33 @@ from .bound import Bound, Records, bound
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Result:
-    """A microaggregated table and what it cost.
+    """A microaggregated table and its information loss.
 
     Attributes
     ----------
     labels : ndarray of int64
-        The group of each record, numbered by first appearance. From a method that groups every column on its own, a
-        column of labels for each.
+        The group of each record, numbered by first appearance. For a method that groups each column separately, one
+        column of labels per column.
     data
         The aggregated table, in the container and the units of the input.
     sse, sst : float
-        Sum of squared distances of the records to their groups' centres, and to the centre of all; of the standardized
-        columns, unless standardize=False.
+        Sum of squared distances of the records to the centres of their groups, and to the centre of all records; in
+        standardized columns, unless standardize=False.
     loss : float
         100 sse / sst: the share of the variation that is lost, in percent.
     loss_euclidean : float
-        The same with distances not squared (L_E).
+        The same with Euclidean instead of squared distances (L_E).
     distortion, diversity, information_loss : float
-        The same by the options `distortion` and `diversity`; without these, sse, sst and loss once more.
+        The same under the options `distortion` and `diversity`; by default equal to sse, sst and loss.
     method, k, params, options
-        What was done; `params` holds what the method chose, such as gamma.
+        The settings; `params` holds what the method chose, such as gamma.
     columns : tuple of str
     guarantee : Guarantee or None
-        What the method can promise about `sse`: a factor, and a lower bound for these data; see `Guarantee`.
+        What the method guarantees about `sse`: an approximation factor and a lower bound for these data; see
+        `Guarantee`.
     exposed : int
-        How many records share all their released values with fewer than k - 1 others: 0, unless the method groups every
-        column on its own.
+        The number of records that share all their released values with fewer than k - 1 others: 0, unless the method
+        groups each column separately.
     seconds : float
         Wall time, compilation included.
     """
@@ -79,7 +80,7 @@ class Result:
     def bound(
         self, effort: Literal["fast", "tight"] = "fast", *, seconds: float | None = None, progress: bool = False
     ) -> Bound:
-        """A lower bound on the SSE of any partition, and so how far this one is from the best at most.
+        """A lower bound on the SSE of any partition: how far this one can be from the best possible.
 
         Parameters
         ----------
@@ -88,12 +89,14 @@ class Result:
             seconds to minutes for some thousand. What the method has proven itself is returned at no further cost.
             Otherwise the table that was microaggregated is read again, and must not have changed.
         seconds : float, optional
-            Stop after that long; the bound is valid whenever it stops.
+            Time limit in seconds; the bound is valid whenever it stops.
         progress : bool
-            Whether to show the bound while it grows.
+            Show the bound as it improves.
         """
         if self._by_column:
-            raise CoterieError("A bound needs groups of records.", f"{self.method}, which groups every column alone")
+            raise CoterieError(
+                "A bound needs groups of whole records.", f"{self.method}, which groups each column separately"
+            )
         return bound(self, effort, seconds, progress)
 
     def _reading(self, table: Any) -> Result:
@@ -112,7 +115,7 @@ class Result:
 
     @property
     def facts(self) -> ResultFacts:
-        """What there is to say, without a record's value: the same in text, HTML and JSON."""
+        """All results as typed facts, without any record's value; text, HTML and JSON are views of them."""
         sizes, counts = np.unique(self.sizes, return_counts=True)
         return ResultFacts(
             method=self.method,
@@ -171,8 +174,8 @@ class Result:
             ("method", _called(self.method, self.params), ""),
             ("records", f"{len(self.labels):,} in {_counted(len(self.columns), 'column')}", ""),
             ("groups", f"{len(sizes):,} of {range_} records", self._hiding()),
-            ("loss", f"{self.loss:.4g} %", f"of the variation in the table is gone: 100 SSE / SST{self._unrounded()}"),
-            ("loss_euclidean", f"{self.loss_euclidean:.4g} %", "the same with distances not squared"),
+            ("loss", f"{self.loss:.4g} %", f"share of the variation that was lost: 100 SSE / SST{self._unrounded()}"),
+            ("loss_euclidean", f"{self.loss_euclidean:.4g} %", "the same with Euclidean instead of squared distances"),
             ("sse, sst", f"{self.sse:.6g}, {self.sst:.6g}", self._measured_on()),
         ]
         if "blocks" in self.params:
@@ -198,9 +201,11 @@ class Result:
 
     def _hiding(self) -> str:
         if self._by_column:
-            records = f"{self.exposed:,} records do not" if self.exposed else "so do all records here"
-            return f"in each column, every value hides among at least {self.k}; {records}"
-        return f"every record hides in a group of at least {self.k}"
+            records = (
+                f"but {self.exposed:,} whole records are not" if self.exposed else "and so is every whole record here"
+            )
+            return f"in each column, every value is shared by at least {self.k} records; {records}"
+        return f"every record is in a group of at least {self.k}"
 
     def _guarantee_lines(self) -> list[tuple[str, str, str]]:
         """What is promised for any data, and what was proven for these."""
@@ -222,7 +227,7 @@ class Result:
         return columns + (", about medians" if self.options["centre"] == "median" else "")
 
     def _sizes_svg(self) -> str:
-        """How many groups there are of each size, as bars."""
+        """Number of groups of each size, as bars."""
         sizes, counts = np.unique(self.sizes, return_counts=True)
         if len(sizes) > 40:
             counts, edges = np.histogram(self.sizes, bins=40)

@@ -147,7 +147,7 @@ def divide(
         got = f"{heads.count(keys)} {heads.words}"
         got += f", {heads.count(left)} after suppression" if suppressed else ""
         what = f"There must be at least k = {k} {heads.words} to release."
-        raise PromiseError(what, got, "take a smaller k, or another policy.")
+        raise PromiseError(what, got, "use a smaller k, or another policy.")
     stratum = _merged(left, heads, k, centroids) if small == "merge" else _identity(left)
     if recipe.strata is not None and small != "merge":
         _refuse_small_strata(left, heads, k)

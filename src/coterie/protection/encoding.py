@@ -57,8 +57,8 @@ def encode_columns(
     width = sum(plan.width for plan in plans)
     n = len(columns[0].numbers)
     if not _fits(n, plans):
-        what = "The quasi-identifiers must fit into memory as a matrix."
-        raise CoterieError(what, f"{n:,} records in {width:,} columns", "join rare categories, or use blocks.")
+        what = "The matrix of quasi-identifiers must fit into memory."
+        raise CoterieError(what, f"{n:,} records in {width:,} columns", "combine rare categories, or use blocks.")
     out = np.empty((n, width))
     at = 0
     for column, plan in zip(columns, plans, strict=True):

@@ -44,7 +44,7 @@ def group(
 ) -> Grouped:
     """The groups of a part. A release is made as its recipe says, or not at all: nothing is cut short.
 
-    With `units`, whose records they are (-1 where that is not known), every group has at least k different ones.
+    With `units`, what k counts (-1 where that is not known), every group has at least k different ones.
     """
     rule = recipe.method
     if units is not None:
@@ -124,10 +124,10 @@ def unreachable(error: UnreachableError, recipe: Recipe, names: Sequence[str], p
     name = names[error.args[0][0]]
     rule = recipe.columns[name]
     asked = ", ".join(f"{n} = {v}" for n, v in (("l", rule.l), ("entropy", rule.entropy), ("t", rule.t)) if v)
-    what = f"The guard of '{name}' ({asked}) must be within reach."
+    what = f"The guard of '{name}' ({asked}) cannot be met."
     if parts == 1:
-        return PromiseError(what, "all records as one group don't meet it", "ask for less.")
-    got = f"one of {parts:,} strata, patterns of missing values or blocks, as one group, doesn't meet it"
+        return PromiseError(what, "even all records as one group do not meet it", "ask for less.")
+    got = f"one of {parts:,} strata, patterns of missing values or blocks, does not meet it even as a single group"
     return PromiseError(what, got, "ask for less, or use fewer strata.")
 
 

@@ -61,7 +61,7 @@ def references(recipe: Recipe, every: Mapping[str, Values], missing: Mapping[str
         rule = recipe.columns[name]
         ordered = rule.kind not in ("nominal", "boolean")
         if rule.t is not None and ordered and missing[name]:
-            what = f"t-closeness of the ordered column '{name}' needs all its values."
+            what = f"t-closeness of the ordered column '{name}' is not defined for missing values."
             raise PromiseError(what, f"{missing[name]} missing", "drop these records, or use l.")
         values = every.get(name)
         table = None if values is None else np.append(values.table(), missing[name])

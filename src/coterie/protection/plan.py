@@ -427,7 +427,7 @@ def typed_columns(recipe: Recipe) -> list[str]:
 
 
 def needed_columns(recipe: Recipe) -> list[str]:
-    """The columns that a part is solved by: these, and whose records they are."""
+    """The columns that a part is solved by: these, and what k counts."""
     unit = [] if recipe.unit_column is None else [recipe.unit_column]
     return list(dict.fromkeys([*typed_columns(recipe), *unit]))
 

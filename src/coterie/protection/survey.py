@@ -186,15 +186,15 @@ class Survey:
         styles, kind = self._styles[name], self.recipe.columns[name].kind
         for sort in ("prefix", "suffix") if kind in ("numeric", "integer") else ():
             if sum(unit.startswith(sort) for unit in styles) > 1:
-                what = f"The numbers of '{name}' must have one unit."
+                what = f"The numbers of '{name}' must have a single unit."
                 raise CoterieError(what, f"more than one {sort}", "convert them to one unit first.")
         if kind == "boolean" and len(styles) > 2:
-            what = f"The column '{name}' must hold two values, for yes and no."
-            hint = 'say which words they are, such as true = ["Ja"] and false = ["Nein"]; of others, kind = "nominal".'
-            raise CoterieError(what, f"{len(styles)} ways to write them", hint)
+            what = f"The column '{name}' must hold two values, true and false."
+            hint = 'list the words, such as true = ["Ja"] and false = ["Nein"]; with further values, kind = "nominal".'
+            raise CoterieError(what, f"{len(styles)} different spellings", hint)
         if kind == "datetime" and len(styles) > 1:
             what = f"The dates or times of '{name}' must all be written the same way."
-            hint = "make them alike, such as 2024-12-31 in every record."
+            hint = "write all of them like 2024-12-31."
             raise CoterieError(what, f"{len(styles)} ways", hint)
 
     def _count(self, typed: Typed, weights: Floats | None) -> None:
@@ -268,7 +268,7 @@ class Survey:
         return sum(self.keys[key] for key in keys)
 
     def check(self) -> None:
-        """Refuse what no plan can be made for: nobody said whose records they are, or what to do with gaps."""
+        """Refuse what no plan can be made for: nobody said what k counts, or what to do with gaps."""
         refuse_repeated(self.identifiers)
         self._check_missing()
 
@@ -276,7 +276,7 @@ class Survey:
         """Refuse missing quasi-identifiers for which there is no policy."""
         gaps = {name: self.missing[name] for name in self.recipe.quasi if self.missing[name]}
         if gaps and self.recipe.missing.policy == "refuse":
-            what = "Quasi-identifiers must have no missing values, unless the recipe says what to do."
+            what = "Quasi-identifiers must not have missing values, unless the recipe sets a policy."
             got = ", ".join(f"{count} in '{name}'" for name, count in gaps.items())
             hint = '[missing] policy = "own-value" or "group" (--missing own-value).'
             raise PromiseError(what, got, hint)
@@ -341,7 +341,7 @@ class Whole:
 def _check_categories(name: str, place: Mapping[str, int]) -> None:
     if len(place) > MOST_CATEGORIES:
         what = f"A nominal quasi-identifier can have at most {MOST_CATEGORIES:,} categories."
-        raise CoterieError(what, f"'{name}' with {len(place):,} or more", "join rare ones, or is it an identifier?")
+        raise CoterieError(what, f"'{name}' with {len(place):,} or more", "combine rare ones; or is it an identifier?")
 
 
 def _words(texts: set[str], rule: Any) -> tuple[str, str]:
@@ -376,7 +376,7 @@ def _wrong_weights(records: Records, name: str, weights: Floats) -> CoterieError
     parts = {"missing": gaps, "0": zeros, "negative": weights < 0}
     got = ", ".join(f"{int(which.sum()):,} {word}" for word, which in parts.items() if which.any())
     rows = np.flatnonzero(~(weights > 0)).tolist()
-    hint = "records without a weight stand for nobody: remove them, or give them a weight; or leave [weights] out."
+    hint = "remove records without a weight, or give them one; or leave [weights] out."
     error = UnfitError(
         f"Weights must be numbers above 0 in every record of '{name}'.", len(rows), f"others ({got})", hint, rows
     )

@@ -70,7 +70,7 @@ class UnitSurvey:
 
 
 def identifiers_to_count(recipe: Recipe) -> list[str]:
-    """The identifiers that may tell whose records they are, where the recipe does not say it."""
+    """The identifiers that may tell what k counts, where the recipe does not say it."""
     if recipe.unit is not None:
         return []
     weights = None if recipe.weights is None else recipe.weights.column
@@ -84,16 +84,16 @@ def count_identifiers(records: Records, recipe: Recipe, seen: dict[str, Repeats]
 
 
 def refuse_repeated(seen: dict[str, Repeats]) -> None:
-    """Refuse a table in which an identifier repeats: somebody must say whose records they are."""
+    """Refuse a table in which an identifier repeats: somebody must say what k counts."""
     repeated = {name: count for name, count in seen.items() if count.repeated}
     if not repeated:
         return
     got = "; ".join(
-        f"'{name}': {count.repeated:,} of {count.different:,} values are in 2 to {count.most_records:,} records"
+        f"'{name}': {count.repeated:,} of {count.different:,} values occur in 2 to {count.most_records:,} records"
         for name, count in repeated.items()
     )
     name = max(repeated, key=lambda one: repeated[one].repeated)
-    what = "An identifier repeats, so k records may be fewer than k persons: the recipe must say what is counted."
+    what = "An identifier repeats, so k records may be fewer than k persons: the recipe must say what k counts."
     hint = (
         f'[unit] column = "{name}" counts different values of that column ({in_shell("--unit", name)}); '
         '[unit] column = "none" counts records, if each is a person of its own (--unit none).'

@@ -52,7 +52,7 @@ class Values:
             self.counts = np.bincount(where.reshape(-1), every).astype(np.int64)
             self.numbers = both
         if len(self.numbers) > MOST_VALUES:
-            what = "t-closeness needs all different values of its column at once."
+            what = "t-closeness needs all distinct values of its column at once."
             raise CoterieError(what, f"more than {MOST_VALUES:,}", "round the column, or use l.")
 
     def codes(self, column: Column) -> Ints:

@@ -35,8 +35,11 @@ def _check_analysis(recipe: Recipe, name: str, rule: AnalysisRule, mistakes: lis
 
     given = [key for key in _WHAT if getattr(rule, key) is not None]
     if len(given) != 1:
-        hint = "rows (of a table), mean, total, quantiles or model; give each other one a name of its own."
-        wrong(None, "An analysis must be one of these.", " and ".join(given) or "none", hint)
+        hint = (
+            "give one of rows (a table), mean, total, quantiles or model; put further analyses into sections "
+            "of their own."
+        )
+        wrong(None, "An analysis must be of exactly one type.", " and ".join(given) or "none", hint)
         return
     for key, of in _NEEDS.items():
         if getattr(rule, key) is not None and given[0] not in of:
@@ -51,10 +54,10 @@ def _check_analysis(recipe: Recipe, name: str, rule: AnalysisRule, mistakes: lis
         _check_column(recipe, rule, given[0], column, use, wrong)
     grouped = [*(rule.rows or ()), *(rule.columns or ())]
     if len(set(grouped)) < len(grouped):
-        wrong("columns", "A column is either in rows or in columns.", "one in both")
+        wrong("columns", "A column can be in rows or in columns, not in both.", "one in both")
     measured = rule.mean or rule.total or rule.quantiles
     if measured is not None and measured in (rule.by or ()):
-        wrong("by", "Groups must be made by other columns than the one that is measured.", f"'{measured}'")
+        wrong("by", "The measured column cannot also define the groups.", f"'{measured}'")
 
 
 def released_weights(recipe: Recipe) -> str | None:
@@ -69,13 +72,13 @@ def _check_weighted(recipe: Recipe, rule: AnalysisRule, wrong: Wrong) -> None:
     if rule.weighted is None:
         return
     if recipe.weights is None:
-        hint = "leave it out, or name them in [weights]."
-        wrong("weighted", "Without sampling weights, nothing can be weighted.", "no [weights]", hint)
+        hint = "leave it out, or name the weights in [weights]."
+        wrong("weighted", "A weighted analysis needs sampling weights.", "no [weights]", hint)
     elif rule.weighted and released_weights(recipe) is None:
-        what = "Only with weights that are released can analysts weight."
+        what = "Analysts can use weights only if the weights are released."
         wrong("weighted", what, "weights that are dropped", "weighted = false, or keep them.")
     elif not rule.weighted and released_weights(recipe) is None:
-        wrong("weighted", "Weights that are dropped are not used anyway.", "weighted = false", "leave it out.")
+        wrong("weighted", "Dropped weights are never used.", "weighted = false", "leave it out.")
 
 
 def _check_column(recipe: Recipe, rule: AnalysisRule, what: str, name: str, use: str, wrong: Wrong) -> None:
@@ -86,10 +89,10 @@ def _check_column(recipe: Recipe, rule: AnalysisRule, what: str, name: str, use:
     column = recipe.columns.get(name)
     if column is None:
         if name not in recipe.columns:
-            wrong(key, "Analyses must be of columns.", f"'{name}'", close_to(name, list(recipe.columns)))
+            wrong(key, "An analysis must name columns of the table.", f"'{name}'", close_to(name, list(recipe.columns)))
         return
     if column.role == "identifier":
-        wrong(key, "This column is not released, so nobody can analyse it.", f"'{name}' of role \"identifier\"")
+        wrong(key, "This column is not released, so it cannot be analysed.", f"'{name}' of role \"identifier\"")
     elif column.kind is not None and not column.prepared:  # what a prepared one becomes is checked in its turn
         _check_kind(column, what, key, name, use, wrong)
 
@@ -97,10 +100,12 @@ def _check_column(recipe: Recipe, rule: AnalysisRule, what: str, name: str, use:
 def _check_kind(column: ColumnRule, what: str, key: str, name: str, use: str, wrong: Wrong) -> None:
     got = f"'{name}' of kind \"{column.kind}\""
     if use == NUMBER and column.kind not in _NUMBERS:
-        hint = "C(column) takes categories in a model." if what == "model" else "count them in a table, with rows."
-        wrong(key, "This must be a column of numbers.", got, hint)
+        hint = "C(column) takes categories in a model." if what == "model" else "to count categories, use rows."
+        wrong(key, "This must be a numeric column.", got, hint)
     elif what == "total" and use == NUMBER and column.kind == "datetime":
-        wrong(key, "Dates have no total.", got, "mean and quantiles have.")
+        wrong(key, "A date column has no total.", got, "use mean or quantiles.")
     elif use == CATEGORY and column.kind not in _CATEGORIES:
-        hint = "a table of masked numbers has a cell for each mean; whole numbers and categories can be counted."
-        wrong(key, "This must be a column of categories, or of whole numbers.", got, hint)
+        hint = (
+            "a table of masked numbers would have one cell per group mean; count whole numbers or categories instead."
+        )
+        wrong(key, "This must be a column of categories or whole numbers.", got, hint)

@@ -264,27 +264,27 @@ def draft_of(found: Suggestions, k: int) -> str:
 
     policy = f'policy = "{POLICY}"'
     lines = [
-        "draft = true  # every line below is a suggestion: look at each, change it, and remove this line",
+        "draft = true  # every line below is a suggestion: check each one, correct it, then remove this line",
         f"k = {k}",
-        "# seed = …            # a number nobody can guess; else one is drawn, and kept in the release's recipe",
+        "# seed = …            # a number nobody can guess. Default: drawn at random, kept in the release's recipe",
         '# centre = "medoid"   # release an observed record of each group instead of its mean',
         "",
         "[missing]",
-        f'{policy}     # or "own-value": gaps in all records of a group or in none; "group": gaps are filled',
+        f'{policy}     # or "own-value": missing in all records of a group or in none; "group": filled in',
         "",
         "# [strata]",
-        '# within = ["region"]  # quasi-identifiers that no group mixes',
+        '# within = ["region"]  # quasi-identifiers whose values no group may mix',
         '# small = "refuse"     # or "merge", "suppress", where a stratum has fewer than k records',
         "",
         "# [weights]",
-        '# column = "weight"    # sampling weights: means are weighted; its role is "other" or "identifier"',
+        '# column = "weight"    # sampling weights: group means are weighted; its role is "other" or "identifier"',
         "",
         "# [population]",
-        "# fraction = 0.05      # instead of weights: the table is a random sample; estimates risk in the population",
+        "# fraction = 0.05      # instead of weights: sampling fraction; used to estimate the risk in the population",
         "",
         *_unit(found.unit),
         "",
-        "# [scenarios.neighbour]  # what one intruder knows; every quasi-identifier is in a scenario then",
+        "# [scenarios.neighbour]  # what one intruder knows; then every quasi-identifier must be in a scenario",
         '# quasi = ["age"]',
         "# k = 5",
         "",
@@ -301,7 +301,7 @@ def _unit(asked: UnitQuestion | None) -> list[str]:
     if asked is None:
         return [
             "# [unit]",
-            '# column = "person"    # whose records they are: k counts its different values, not records',
+            '# column = "person"    # the unit: k counts its different values, not records',
         ]
     return [f"# undecided: {asked.question}", f"# {asked.otherwise}", "[unit]", f'column = "{UNDECIDED}"']
 
@@ -333,8 +333,8 @@ def _more(role: str, kind: str, seen: Look) -> list[str]:
         return ['# kind = "ordinal"  # if its categories have an order; then also: order = ["lowest", …, "highest"]']
     if role == "confidential":
         return [
-            "# l = 2  # at least so many different values in every group",
-            "# t = 0.3  # or: distributions close to the whole",
+            "# l = 2  # at least this many different values in every group",
+            "# t = 0.3  # or: distribution in every group close to that of the whole table",
         ]
     return []
 

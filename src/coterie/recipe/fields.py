@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, field, fields
@@ -47,7 +46,9 @@ def decided(must: Must) -> Must:
 
     def read(value: Any) -> Any:
         if isinstance(value, str) and value == UNDECIDED:
-            raise WrongError("the draft leaves this to you: its reason stands above. Decide, and write it here.")
+            raise WrongError(
+                "the draft leaves this decision to you, for the reason given above it. Write your decision here."
+            )
         return must.read(value)
 
     return Must(must.be, read)
@@ -75,7 +76,7 @@ def _texts(value: Any) -> tuple[str, ...]:
     if not all(isinstance(v, str) for v in value):
         raise WrongError
     if len(set(value)) < len(value):
-        raise WrongError("one of them stands there twice.")
+        raise WrongError("one of them is given twice.")
     return tuple(value)
 
 
@@ -91,7 +92,7 @@ def _shares(value: Any) -> tuple[float, ...]:
         raise WrongError
     shares = tuple(_SHARE.read(one) for one in value)
     if list(shares) != sorted(set(shares)):
-        raise WrongError("from the lowest to the highest, each once.")
+        raise WrongError("list them from lowest to highest, each once.")
     return shares
 
 
@@ -105,12 +106,12 @@ def _releases(value: Any) -> tuple[dict[str, str], ...]:
     out = []
     for one in value:
         if not isinstance(one, Mapping) or set(one) != {"bundle", "input"}:
-            raise WrongError("each has a bundle and an input, and nothing else.")
+            raise WrongError("each entry has a bundle and an input, and nothing else.")
         if not all(isinstance(place, (str, Folder)) and str(place) for place in one.values()):
             raise WrongError("bundle and input are paths.")
         out.append({name: str(one[name]) for name in ("bundle", "input")})
     if len({one["bundle"] for one in out}) < len(out):
-        raise WrongError("a bundle stands there twice.")
+        raise WrongError("a bundle is given twice.")
     return tuple(out)
 
 
@@ -124,8 +125,8 @@ RISK = number("a number above 0 and at most 0.5", lambda v: 0.0 < v <= 0.5)
 FRACTION = number("a number above 0 and below 1", lambda v: 0.0 < v < 1.0)
 FLAG = Must("true or false", _flag)
 TEXT = Must("a text", _text)
-TEXTS = Must("a list of different texts", _texts)
-NAMES = Must("the name of a column, or a list of different names", _names)
+TEXTS = Must("a list of distinct strings", _texts)
+NAMES = Must("the name of a column, or a list of distinct names", _names)
 SHARES = Must("a list of numbers above 0 and below 1", _shares)
 RELEASES = Must('a list of earlier releases, such as [{ bundle = "first", input = "first.csv" }]', _releases)
 
@@ -135,7 +136,7 @@ def _finite(value: Any) -> int | float:
     if isinstance(value, bool) or not isinstance(value, Real):
         raise WrongError
     plain: int | float = int(value) if isinstance(value, Integral) else float(value)
-    if not math.isfinite(plain) or abs(plain) > _LARGEST:
+    if not abs(plain) <= _LARGEST:  # nor NaN; math.isfinite takes no integer of hundreds of digits
         raise WrongError(f"numbers are finite and below {_LARGEST:g}.")
     return plain
 
@@ -157,10 +158,10 @@ def _bound(value: Any) -> int | float | str:
 
 def _edges(value: Any) -> tuple[int | float, ...]:
     if not isinstance(value, (list, tuple)) or len(value) < 2:
-        raise WrongError("two edges at least.")
+        raise WrongError("give at least two edges.")
     edges = tuple(_finite(edge) for edge in value)
     if any(a >= b for a, b in pairwise(edges)):
-        raise WrongError("each must be above the one before.")
+        raise WrongError("each edge must be above the one before.")
     return edges
 
 
@@ -175,15 +176,15 @@ def _recoding(value: Any) -> Recoding:
     if not isinstance(value, Mapping) or not value:
         raise WrongError
     if not all(isinstance(old, str) and isinstance(new, str) and new for old, new in value.items()):
-        raise WrongError('names are texts in quotation marks: recode = { "1" = "health" }.')
+        raise WrongError('names are quoted strings: recode = { "1" = "health" }.')
     return Recoding(value)
 
 
 _LARGEST = 1e15  # beyond it, neighbouring floats are more than a tenth apart
 BOUND = Must('a number, or a date such as "2024-12-31"', _bound)
-EDGES = Must("a list of rising numbers", _edges)
+EDGES = Must("a list of increasing numbers", _edges)
 BASE = Must("a number above 0", lambda value: _above_0(_finite(value)))
-RECODING = Must('a table of new names by old ones, such as { nurse = "health" }', _recoding)
+RECODING = Must('a table of old and new names, such as { nurse = "health" }', _recoding)
 
 
 def _above_0(value: int | float) -> int | float:
@@ -194,11 +195,11 @@ def _above_0(value: int | float) -> int | float:
 
 def _key(value: Any) -> str:
     if not isinstance(value, str) or not re.fullmatch(r"[0-9a-f]{32}", value):
-        raise WrongError("leave it out, and one is drawn.")
+        raise WrongError("leave it out to have one drawn.")
     return value
 
 
-KEY = Must("32 hexadecimal digits in small letters", _key)
+KEY = Must("32 lower-case hexadecimal digits", _key)
 
 
 def _blocks(value: Any) -> int | str:
@@ -206,7 +207,7 @@ def _blocks(value: Any) -> int | str:
 
 
 _MOST_IN_A_BLOCK = constraints.whole(4)
-BLOCKS = Must('"auto", or the most records in a block', _blocks)
+BLOCKS = Must('"auto", or the maximum number of records in a block', _blocks)
 
 
 def read_section(
@@ -227,8 +228,8 @@ def read_section(
             left[key] = _plain(value)
         else:
             close = difflib.get_close_matches(str(key), list(known), n=1, cutoff=0.5)
-            hint = f"did you mean '{close[0]}'?" if close else f"there are {', '.join(known)}."
-            mistakes.append(Mistake((*path, str(key)), "This is no option of a recipe.", None, hint))
+            hint = f"did you mean '{close[0]}'?" if close else f"the options are {', '.join(known)}."
+            mistakes.append(Mistake((*path, str(key)), "This is not a recipe option.", None, hint))
     for name, known_field in known.items():
         if name not in given and known_field.default is MISSING:
             mistakes.append(Mistake((*path, name), "This must be given.", "nothing"))
@@ -249,7 +250,7 @@ def read_field(must: Must, value: Any, path: Path, mistakes: list[Mistake]) -> A
     try:
         return must.read(value)
     except WrongError as wrong:
-        got = "another text or value" if must is KEY else shown(value)  # it is a secret
+        got = "a different value" if must is KEY else shown(value)  # it is a secret
         mistakes.append(Mistake(path, f"This must be {must.be}.", got, str(wrong) or None))
     return None
 

@@ -14,7 +14,7 @@ def check_importance(recipe: Recipe, mistakes: list[Mistake], can_be_joined: boo
     """Note importance that has no effect: on other roles, on what is compared with nothing, or the same for all."""
     for name, rule in recipe.columns.items():
         if rule is not None and rule.importance is not None and rule.role != "quasi":
-            what = "Only quasi-identifiers have an importance: no distance is taken in others."
+            what = "Only quasi-identifiers have an importance: other columns take no part in distances."
             got = f'role = "{rule.role}"'
             mistakes.append(Mistake(("columns", name, "importance"), what, got, "leave it out."))
     weights = recipe.importance
@@ -34,12 +34,12 @@ def _without_effect(
 ) -> tuple[str, str, str] | None:
     """Why an importance changes no group: what must hold, what was given, what to do."""
     if name in within:
-        what = "A column of strata is compared with others only where small strata are merged."
-        return what, "a column of strata", 'leave it out, or [strata] small = "merge".'
+        what = "A stratum column takes part in distances only where small strata are merged."
+        return what, "a stratum column", 'leave it out, or [strata] small = "merge".'
     if len(together) == 1:
-        what = "Importance is a weight beside that of others, and the column is grouped alone."
+        what = "Importance is relative to other columns, and this column is grouped alone."
         return what, "no other quasi-identifier beside it", "leave it out."
     if len({weights.get(other, 1.0) for other in together}) == 1:
-        what = "Importance must differ between columns that are grouped together: only their ratio has an effect."
-        return what, f"{weights[name]:g} for all of them", "raise the important ones, and leave it out elsewhere."
+        what = "Importance must differ between columns that are grouped together: only the ratio matters."
+        return what, f"{weights[name]:g} for all of them", "give it only to the important ones."
     return None

@@ -21,17 +21,19 @@ def check(recipe: Recipe, mistakes: list[Mistake]) -> None:
             continue
         path = ("columns", name, "rename")
         if rule.role == "identifier" and name != recipe.pseudonym:
-            what = "An identifier is dropped, so a new name has no effect."
+            what = "An identifier is dropped, so renaming it has no effect."
             mistakes.append(Mistake(path, what, "a new name", "leave it out."))
         elif rule.rename == name:
-            mistakes.append(Mistake(path, "A new name must be another one.", "the name that it has", "leave it out."))
+            mistakes.append(
+                Mistake(path, "The new name must differ from the old one.", "the same name", "leave it out.")
+            )
         else:
             _check_name(path, rule.rename, mistakes)
     number = recipe.output.number
     if number is not None:
         _check_name(("output", "number"), number, mistakes)
         if recipe.shuffle is False:
-            what = "Records are numbered in a random order; without one, the numbers would tell that of the input."
+            what = "Record numbers need shuffled rows; otherwise they would reveal the order of the input."
             mistakes.append(Mistake(("output", "number"), what, "shuffle = false", "leave one of them out."))
     if None not in recipe.columns.values():
         _check_taken(recipe, mistakes)
@@ -42,19 +44,21 @@ def _check_key(recipe: Recipe, mistakes: list[Mistake]) -> None:
     if unit is None:
         return
     if unit.release is not None and recipe.unit_column is None:
-        what = "A pseudonym stands for a unit, and here each record is one."
+        what = "A pseudonym replaces the identifier of a unit, and here each record is a unit."
         hint = '[output] number = "record" numbers the records.'
         mistakes.append(Mistake(("unit", "release"), what, f'column = "{unit.column}"', hint))
     if unit.key is not None and unit.release is None:
-        what = "The key is that of pseudonyms."
+        what = "A key is used only for pseudonyms."
         mistakes.append(Mistake(("unit", "key"), what, "no release", 'release = "pseudonym", or leave it out.'))
 
 
 def _check_name(path: tuple[str, ...], name: str, mistakes: list[Mistake]) -> None:
     if not name.strip() or name != name.strip():
-        mistakes.append(Mistake(path, "A name must have no blanks around it, and not be blank.", "one that has"))
+        mistakes.append(
+            Mistake(path, "A name must not be blank and must not begin or end with a blank.", "one that is or does")
+        )
     elif any(unicodedata.category(sign) in ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp") for sign in name):
-        what = "A name must be made of signs that can be seen."
+        what = "A name must consist of visible characters."
         mistakes.append(Mistake(path, what, "a line break, a control character or the like"))
     elif len(name) > _LONGEST:
         mistakes.append(Mistake(path, f"A name must have at most {_LONGEST:,} characters.", f"{len(name):,}"))

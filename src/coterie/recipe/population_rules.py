@@ -21,13 +21,16 @@ def check_population(recipe: Recipe, mistakes: list[Mistake]) -> None:
         return
     if rule.fraction is None and rule.size is None:
         if not any(mistake.path[:1] == ("population",) for mistake in mistakes):
-            wrong("", "The population is said by fraction or by size.", "neither", "for example fraction = 0.05")
+            wrong("", "Give the population as a fraction or as a size.", "neither", "for example fraction = 0.05")
         return
     if rule.fraction is not None and rule.size is not None:
-        wrong("size", "The population is said once.", "fraction and size", "leave one of them out.")
+        wrong("size", "Give the population only once.", "fraction and size", "leave one of them out.")
     if recipe.weights is not None:
-        what = "Sampling weights say what the population is: their sum is its size."
+        what = "Sampling weights already define the population: its size is their sum."
         wrong("", what, "[weights] and [population]", "leave [population] out.")
     if recipe.unit is not None and recipe.unit.column != "none":
-        what = "Estimates of the population count records, each drawn on its own; those of a unit are drawn together."
+        what = (
+            "Population estimates assume that records were drawn independently, but the records of a unit are "
+            "drawn together."
+        )
         wrong("", what, "a unit", "leave [population] out, or assess a table with one record for each unit.")

@@ -56,7 +56,7 @@ def _check_texts(rule: ColumnRule, recipe: Recipe, wrong: Wrong) -> None:
     new["recode"] = list((rule.recode or {}).values())
     for key, texts in new.items():
         if any(text_key(text) in {"", *missing} for text in texts):
-            wrong(key, "A new value must be none that means missing, and show something.", "one that does not")
+            wrong(key, "A new value must not be blank and must not stand for a missing value.", "one that does not")
 
 
 def check_what_becomes(recipe: Recipe, mistakes: list[Mistake]) -> None:
@@ -84,17 +84,17 @@ def _can_be_prepared(name: str, rule: ColumnRule, recipe: Recipe, wrong: Wrong) 
             wrong(key, "An identifier is dropped, so preparing it has no effect.", None, "leave it out.")
         return False
     if name == recipe.unit_column or (recipe.weights is not None and recipe.weights.column == name):
-        what = "Units are counted, and weights are summed, as they are: these columns are not prepared."
+        what = "Units and weights are used as they are, so these columns cannot be prepared."
         for key in given:
             wrong(key, what, "the unit" if name == recipe.unit_column else "the weights", "leave it out.")
         return False
     if rule.kind is None:
         if rule.role == "other":
             hint = "numeric, integer, nominal or datetime."
-            wrong("kind", "A column that is prepared needs a kind.", "none", hint)
+            wrong("kind", "A prepared column needs a kind.", "none", hint)
         return False
     if rule.role == "other" and rule.kind == "ordinal":
-        wrong("kind", "The column is kept, so an order has no effect.", 'kind = "ordinal"', 'kind = "nominal".')
+        wrong("kind", "The column is not masked, so an order has no effect.", 'kind = "ordinal"', 'kind = "nominal".')
         return False
     known = _FOR.get(_SORT.get(rule.kind, ""), ())
     wanted = [key for key in given if key not in known]
@@ -106,7 +106,7 @@ def _can_be_prepared(name: str, rule: ColumnRule, recipe: Recipe, wrong: Wrong) 
 
 def _check_rule(rule: ColumnRule, wrong: Wrong) -> None:
     if rule.noise is not None:
-        what = "Noise would take values off what they were prepared to."
+        what = "Noise would undo what preparing did to the values."
         wrong("noise", what, f"{', '.join(_given(rule))}, too", "leave one out.")
     before = _Counted(wrong)
     sort = _SORT[str(rule.kind)]
@@ -130,24 +130,24 @@ class _Counted:
 def _check_numbers(rule: ColumnRule, wrong: _Counted) -> None:
     for key in ("top", "bottom"):
         if isinstance(getattr(rule, key), str):
-            wrong(key, "The bound of a column of numbers must be a number.", "a text")
+            wrong(key, "The bound of a numeric column must be a number.", "a text")
     if rule.kind == "integer":
         for key in ("top", "bottom", "width", "round", "bands"):
             value = getattr(rule, key)
             values = value if isinstance(value, tuple) else (value,)
             if any(isinstance(v, float) and not v.is_integer() for v in values):
-                wrong(key, "In a column of whole numbers, this must be whole.", None, 'or kind = "numeric".')
+                wrong(key, "In a column of whole numbers, this must be a whole number.", None, 'or kind = "numeric".')
     if wrong.any:
         return
     if rule.top is not None and rule.bottom is not None and not _less(rule.bottom, rule.top):
         wrong("top", "top must be above bottom.", f"top = {rule.top}, bottom = {rule.bottom}")
     banded = [key for key in ("bands", "width") if getattr(rule, key) is not None]
     if len(banded) == 2:
-        wrong("width", "Bands have given edges, or a width.", "both", "leave one out.")
+        wrong("width", "Give either the edges of bands or their width.", "both", "leave one out.")
     if rule.round is not None and banded:
-        wrong("round", "Numbers are rounded, or put into bands.", f"round and {banded[0]}", "leave one out.")
+        wrong("round", "Numbers are either rounded or put into bands.", f"round and {banded[0]}", "leave one out.")
     if rule.bands_as is not None and not banded:
-        wrong("bands_as", "Only bands have a label or a middle.", "neither bands nor width", "leave it out.")
+        wrong("bands_as", "bands_as needs bands or width.", "neither bands nor width", "leave it out.")
     if not wrong.any:
         _check_bands(rule, wrong) if banded else _check_labels(rule, wrong)
     if rule.round is not None:
@@ -155,7 +155,7 @@ def _check_numbers(rule: ColumnRule, wrong: _Counted) -> None:
     if rule.decimals is not None:
         _check_base(rule, "decimals", Decimal(1).scaleb(-rule.decimals), wrong)
     if rule.decimals is not None and becomes_text(rule):
-        wrong("decimals", "The column becomes one of texts, so no means are rounded.", None, "leave it out.")
+        wrong("decimals", "The column becomes text, so no means are rounded.", None, "leave it out.")
 
 
 def _less(a: Any, b: Any) -> bool:
@@ -167,7 +167,7 @@ def _check_base(rule: ColumnRule, key: str, base: Decimal, wrong: _Counted) -> N
     for bound in ("top", "bottom"):
         value = getattr(rule, bound)
         if value is not None and not isinstance(value, str) and Decimal(repr(value)) % base != 0:
-            what = f"{bound} must be a multiple of what values are rounded to, or they could be rounded beyond it."
+            what = f"{bound} must be a multiple of the rounding base, or values could be rounded beyond it."
             wrong(bound, what, f"{bound} = {value}, {key} = {getattr(rule, key)}")
 
 
@@ -177,46 +177,58 @@ def _check_labels(rule: ColumnRule, wrong: _Counted) -> None:
     for key in labels:
         if getattr(rule, key.removesuffix("_label")) is None:
             bound = key.removesuffix("_label")
-            wrong(key, f"The label needs the bound that it stands for: {bound}.", "none", f"{bound} = 90, say.")
+            wrong(key, f"A label needs its bound: {bound}.", "none", f"for example {bound} = 90.")
+        if _is_number(getattr(rule, key)):
+            what = "A label among numbers must not look like a number itself."
+            wrong(key, what, "one that does", 'for example "90+"; or the bound without a label.')
     if not labels:
         return
     if rule.role == "quasi":
-        what = "Numbers with a label among them have no mean."
+        what = "A column of numbers that contains a label has no mean."
         wrong(labels[0], what, 'role = "quasi"', "use bands, or the bound without a label.")
     if rule.t is not None:
-        what = "t is held against the order of values, and texts have none."
+        what = "t-closeness needs ordered values, and text has no order."
         wrong(labels[0], what, "t", "use bands, or the bound without a label.")
     if rule.top_label is not None and rule.bottom_label is not None:
         _check_different((rule.bottom_label, rule.top_label), wrong)
+
+
+def _is_number(text: str) -> bool:
+    """Whether somebody might read a text as a number, with a point or a comma."""
+    try:
+        float(text.replace(",", "."))
+    except ValueError:
+        return False
+    return True
 
 
 def _check_bands(rule: ColumnRule, wrong: _Counted) -> None:
     middle = rule.bands_as == "middle"
     for key in ("top_label", "bottom_label"):
         if middle and getattr(rule, key) is not None:
-            wrong(key, "Bands that are released by their middles have no labels.", None, "leave one out.")
+            wrong(key, "Bands released as their middle have no labels.", None, "leave one out.")
     if rule.bands is not None:
         first, second, last = rule.bands[0], rule.bands[1], rule.bands[-1]
         if middle and (rule.top is None or not _less(last, rule.top)):
-            what = "The last band is open above; to have a middle, it must end at top, above the last edge."
+            what = "The last band is open-ended; for a middle, give top, above the last edge."
             wrong("top", what, "none" if rule.top is None else f"top = {rule.top}", f"top = {last + (second - first)}?")
         if not middle and rule.top is not None:
-            what = "The last band is open above and holds all that is beyond top."
+            what = "The last band is open-ended and already holds all values beyond top."
             wrong("top", what, "bands", "leave it out; top_label names the last band.")
         if rule.bottom is not None and not (first <= rule.bottom < second):  # type: ignore[operator]
-            what = "With bands, bottom must be in the first of them."
+            what = "With bands, bottom must lie in the first band."
             wrong("bottom", what, f"bottom = {rule.bottom}", f"bottom = {first}.")
     else:
         for key in ("top_label", "bottom_label"):
             bound = key.removesuffix("_label")
             if getattr(rule, key) is not None and getattr(rule, bound) is None:
-                wrong(key, f"The label needs the bound that it stands for: {bound}.", "none")
+                wrong(key, f"A label needs its bound: {bound}.", "none")
         _check_width(rule, wrong)
     if wrong.any:
         return
     edges = known_edges(rule)
     if edges is None and rule.t is not None and not middle:
-        what = "With t, the order of bands must be known from the recipe alone, so that it can be verified."
+        what = "With t, the order of the bands must follow from the recipe alone, so that it can be verified."
         wrong("width", what, "a width", "give top and bottom, or bands, too.")
     if edges is not None and not middle:
         _check_different(names_of(rule, edges), wrong)
@@ -226,15 +238,15 @@ def _check_width(rule: ColumnRule, wrong: _Counted) -> None:
     if rule.bottom is not None and rule.top is not None and not wrong.any:
         edges = edges_between(rule.bottom, rule.top, rule.width)  # type: ignore[arg-type]
         if edges is None:
-            wrong("width", f"There can be {MOST_BANDS:,} bands at most.", "more", "a larger width.")
+            wrong("width", f"There can be at most {MOST_BANDS:,} bands.", "more", "a larger width.")
         elif len(edges) < 2:
-            wrong("width", "There must be two bands at least.", "all values in one", "a smaller width.")
+            wrong("width", "There must be at least two bands.", "all values in one", "a smaller width.")
 
 
 def _check_different(names: tuple[str, ...], wrong: _Counted) -> None:
     if len({text_key(name) for name in names} - {""}) < len(names):
-        what = "Labels must differ, and show something; case and blanks make no other label."
-        wrong("top_label", what, "two that are the same, or one that shows nothing")
+        what = "Labels must be distinct and not blank; upper case and blanks do not make a label distinct."
+        wrong("top_label", what, "two equal labels, or a blank one")
 
 
 # Dates
@@ -244,7 +256,7 @@ def _check_dates(rule: ColumnRule, wrong: _Counted) -> None:
     for key in ("top", "bottom"):
         value = getattr(rule, key)
         if value is not None and not isinstance(value, str):
-            wrong(key, "The bound of a column of dates must be a date.", "a number", f'{key} = "2024-12-31".')
+            wrong(key, "The bound of a date column must be a date.", "a number", f'{key} = "2024-12-31".')
     if wrong.any:
         return
     if rule.top is not None and rule.bottom is not None:
@@ -256,7 +268,7 @@ def _check_dates(rule: ColumnRule, wrong: _Counted) -> None:
 
         moment = np.array([micros(str(rule.bottom))])
         if coarse(moment, rule.precision)[0] != moment[0]:
-            what = f"bottom must be the beginning of a {rule.precision}, or dates would come before it."
+            what = f"bottom must be the first day of a {rule.precision}, or dates would fall before it."
             wrong("bottom", what, f"bottom = {rule.bottom}, precision = {rule.precision}")
 
 
@@ -265,20 +277,20 @@ def _check_dates(rule: ColumnRule, wrong: _Counted) -> None:
 
 def _check_categories(rule: ColumnRule, wrong: _Counted) -> None:
     if rule.others is not None and rule.recode is None and rule.rare is None:
-        what = "others is what recode or rare make of categories."
+        what = "others needs recode or rare."
         wrong("others", what, "neither of them", "add one, or leave it out.")
     if rule.rare is not None and rule.others is None:
-        wrong("rare", "Rare categories need a name to become: others.", "none", 'others = "other".')
+        wrong("rare", "rare needs others, the category that rare ones become.", "none", 'others = "other".')
     if rule.recode is not None and rule.others is None and all(old == new for old, new in rule.recode.items()):
-        wrong("recode", "Recoding must change something.", "old names for all", "leave it out.")
+        wrong("recode", "recode must change something.", "every category with its old name", "leave it out.")
     if rule.order is None:
         return
     new = [*(rule.recode or {}).values(), *([] if rule.others is None else [rule.others])]
     if unknown := [text for text in dict.fromkeys(new) if text not in rule.order]:
-        what = "The order is that of released categories, and must name those that others become."
-        wrong("order", what, f"{len(unknown)} that it does not", "add them where they belong.")
+        what = "The order lists the released categories, so it must contain the ones that others become."
+        wrong("order", what, f"{len(unknown)} that it does not", "add them in their place.")
     if gone := [old for old in rule.recode or {} if old in rule.order and old not in new]:
-        what = "The order is that of released categories, and must not name those that were recoded."
+        what = "The order lists the released categories, so it must not contain recoded ones."
         wrong("order", what, f"{len(gone)} of them", "leave them out of the order.")
 
 

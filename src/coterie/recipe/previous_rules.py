@@ -37,13 +37,17 @@ def check_previous(recipe: Recipe, mistakes: list[Mistake]) -> None:
 
     for name in previous.by or ():
         if name not in recipe.columns:
-            wrong("by", "The recipe must name the columns that persons are matched by.", f"'{name}', which it does not")
+            wrong(
+                "by",
+                "The recipe must contain the columns by which persons are matched.",
+                f"'{name}', which it does not",
+            )
     if previous.by and previous.rows:
-        wrong("rows", "Persons are matched by a column or by record number.", "both", "leave one of them out.")
+        wrong("rows", "Match persons either by a column or by row number.", "both", "leave one of them out.")
     if previous.groups != "stable":
         if previous.small != "refuse":
-            what = "'small' is about persons who can't stay together."
-            wrong("small", what, f'groups = "{previous.groups}"', 'leave it out, or say groups = "stable".')
+            what = "'small' applies only to stable groups."
+            wrong("small", what, f'groups = "{previous.groups}"', 'leave it out, or set groups = "stable".')
         return
     for what, got in _not_with_stable(recipe):
         wrong("groups", what, got, 'leave it out, or use groups = "free".')
@@ -54,29 +58,39 @@ def _not_with_stable(recipe: Recipe) -> list[tuple[str, str]]:
     guarded = [name for name, rule in recipe.columns.items() if rule is not None and rule.guarded]
     suppress = recipe.previous is not None and recipe.previous.small == "suppress"
     found = {
-        "Stable groups follow the earlier ones, so strata can't divide them.": (recipe.strata is not None, "[strata]"),
-        "Stable groups follow the earlier ones, so missing values can't divide them.": (
+        "Stable groups follow the earlier groups, so they cannot be combined with strata.": (
+            recipe.strata is not None,
+            "[strata]",
+        ),
+        "Stable groups follow the earlier groups, so they cannot be combined with this policy for missing values.": (
             recipe.missing.policy == "own-value",
             'policy = "own-value"',
         ),
-        "Stable groups are of persons with one record each.": (recipe.unit_column is not None, "[unit]"),
-        "Stable groups follow the earlier ones, so blocks can't divide them.": (
+        "Stable groups need one record per person.": (recipe.unit_column is not None, "[unit]"),
+        "Stable groups follow the earlier groups, so they cannot be combined with blocks.": (
             recipe.method.blocks is not None,
             "blocks",
         ),
-        "Stable groups are for one scenario: all quasi-identifiers together.": (bool(recipe.scenarios), "scenarios"),
-        "Stable groups are formed from the earlier ones, and merged where guards ask for it.": (
+        "Stable groups work with a single scenario: all quasi-identifiers together.": (
+            bool(recipe.scenarios),
+            "scenarios",
+        ),
+        "Stable groups are built from the earlier groups, so only the guard rule 'merge' applies.": (
             recipe.guard.rule != "merge" or recipe.guard.regroup,
             f'rule = "{recipe.guard.rule}"' if recipe.guard.rule != "merge" else "regroup",
         ),
-        "What is merged for a guard must not be split again where groups are stable: [guard] split = false.": (
+        "Stable groups that were merged for a guard must not be split again: set [guard] split = false.": (
             bool(guarded) and recipe.guard.rule == "merge" and recipe.guard.split,
             "split = true",
         ),
-        "t is held against the table that is released, which is not known where records are left out for it.": (
+        "t compares each group with the released table, which is not known yet while records may still be "
+        "suppressed.": (
             suppress and any(recipe.columns[name].t is not None for name in guarded),
             't and small = "suppress"',
         ),
-        "A bound is about all groups, not about those that stay together.": (recipe.method.bound != "none", "bound"),
+        "A bound covers all partitions, not only those that keep stable groups together.": (
+            recipe.method.bound != "none",
+            "bound",
+        ),
     }
     return [(what, got) for what, (is_so, got) in found.items() if is_so]

@@ -32,7 +32,7 @@ from .sections import (
 
 
 class RecipeError(CoterieError):
-    """All that is wrong with a recipe.
+    """All mistakes in a recipe.
 
     Attributes
     ----------
@@ -45,7 +45,7 @@ class RecipeError(CoterieError):
     def __init__(self, mistakes: Sequence[Mistake], where: str = "the recipe", text: str | None = None) -> None:
         self.mistakes, self._found_in = list(mistakes), (where, text)
         listed = [_sentence(m, text) for m in mistakes]
-        many = f"{len(listed)} mistakes in {where}:" if len(listed) > 1 else f"A mistake in {where}:"
+        many = f"There are {len(listed)} mistakes in {where}:" if len(listed) > 1 else f"There is a mistake in {where}:"
         super().__init__("\n  ".join([many, *listed]))
 
     def __reduce__(self) -> Any:
@@ -91,7 +91,7 @@ _SECTIONS = {
 
 @dataclass(frozen=True, init=False)
 class Recipe:
-    """What every column of a table is, and how the table is to be protected.
+    """The role of every column of a table, and how the table is to be protected.
 
     Parameters
     ----------
@@ -99,28 +99,29 @@ class Recipe:
         For every column of the table a `ColumnRule`, or a mapping of its fields, such as
         ``{"age": {"role": "quasi", "kind": "integer"}, "name": {"role": "identifier"}}``.
     k : int
-        The least number of records that share their quasi-identifiers.
+        The size of the smallest equivalence class.
     promise : mapping, optional
-        Instead of k: {"risk": 0.09}, the largest re-identification risk. Then `k` is the least that keeps it, 12.
+        Instead of k: {"risk": 0.09}, the largest re-identification risk. `k` is then the smallest that achieves it,
+        here 12.
     centre : {"mean", "medoid"}
-        What stands for a group: by kind the mean, the rounded mean, the median category, the most frequent category or
-        the mean date; or the observed record next to the centre.
+        Released value of a group: the mean, the rounded mean, the median category, the most frequent category or the
+        mean date, depending on the kind; or the observed record nearest to the centre.
     shuffle : bool
         Whether rows are released in a random order.
     seed : int, optional
-        Of all that is random. Without, one is drawn, and kept in the release's recipe.
+        Random seed. Default: drawn at random and kept in the release's recipe.
     method, strata, missing, weights, population, unit, guard, previous, file, output : mapping
-        As the sections of the same names: `MethodRule`, `StrataRule`, `MissingRule`, `WeightsRule`,
-        `PopulationRule`, `UnitRule`, `GuardRule`, `PreviousRule`, `FileRule`, `OutputRule`.
+        The sections of the same names: `MethodRule`, `StrataRule`, `MissingRule`, `WeightsRule`, `PopulationRule`,
+        `UnitRule`, `GuardRule`, `PreviousRule`, `FileRule`, `OutputRule`.
     scenarios : mapping of mappings
-        Several sets of quasi-identifiers, each with its own k, that must all hold: `ScenarioRule`.
+        Several sets of quasi-identifiers, each with its own k, all of which must hold: `ScenarioRule`.
     analysis : mapping of mappings
-        Analyses that are made before and after: `AnalysisRule`.
+        Analyses to run before and after: `AnalysisRule`.
 
     Raises
     ------
     RecipeError
-        With all mistakes at once.
+        Lists all mistakes at once.
     """
 
     k: int
@@ -154,19 +155,19 @@ class Recipe:
     @classmethod
     @boundary
     def loads(cls, text: str, where: str = "the recipe", folder: str | Path | None = None) -> Recipe:
-        """A recipe from TOML text; paths of earlier releases are those seen from the folder, if it is given."""
+        """Read a recipe from TOML text; paths of earlier releases are relative to `folder`, if given."""
         import tomllib
 
         if has_long_names(text):
-            raise CoterieError(f"{where} must be TOML.", "names inside each other, too many")
+            raise CoterieError(f"{where} must be TOML.", "names nested too deeply")
         try:
             document = tomllib.loads(text)
         except tomllib.TOMLDecodeError as error:
             raise CoterieError(f"{where} must be TOML.", str(error)) from None
         except ValueError:  # Python reads no longer ones
-            raise CoterieError(f"{where} must be TOML.", "a number of thousands of digits") from None
+            raise CoterieError(f"{where} must be TOML.", "a number with thousands of digits") from None
         except RecursionError:
-            raise CoterieError(f"{where} must be TOML.", "lists or tables inside each other, too many") from None
+            raise CoterieError(f"{where} must be TOML.", "lists or tables nested too deeply") from None
         try:
             recipe = cls(**document if folder is None else seen_from(folder, document))
         except RecipeError as error:
@@ -179,7 +180,7 @@ class Recipe:
     @classmethod
     @boundary
     def load(cls, path: str | Path) -> Recipe:
-        """A recipe from a TOML file."""
+        """Read a recipe from a TOML file."""
         path = Path(path)
         try:
             text = path.read_text(encoding="utf-8")
@@ -202,7 +203,7 @@ class Recipe:
         atomically(Path(path), self._write)
 
     def _write(self, path: str) -> None:
-        Path(path).write_text(self.dumps(), encoding="utf-8")
+        Path(path).write_text(self.dumps(), encoding="utf-8", newline="\n")
 
     def as_dict(self) -> dict[str, Any]:
         """The recipe as `Recipe(**document)` takes it."""
@@ -284,11 +285,11 @@ class Recipe:
             mistake = rules.no_such_columns(len(self.columns), len(names))
             raise RecipeError([mistake], *getattr(self, "_read_from", ()))
         mistakes = [
-            Mistake(("columns", name), "The recipe must say what this column of the table is.", "no such entry",
+            Mistake(("columns", name), "The recipe must give every column of the table a role.", "no such entry",
                     'for example role = "identifier" drops it.')
             for name in names if name not in self.columns
         ] + [
-            Mistake(("columns", name), "The table must have the columns that the recipe names.", "no such column",
+            Mistake(("columns", name), "The table must have every column that the recipe names.", "no such column",
                     rules.close_to(name, names))
             for name in self.columns if name not in names
         ]  # fmt: skip
@@ -301,12 +302,12 @@ def _read(document: Mapping[str, Any], mistakes: list[Mistake]) -> dict[str, Any
     own = {f.name for f in fields(_Whole)}
     known = own | {"columns", "draft", "scenarios", "analysis"} | set(_SECTIONS)
     if document.get("draft"):
-        what = "A draft is made of suggestions, for a person to decide."
-        mistakes.append(Mistake(("draft",), what, "draft = true", "look at every line, then remove this one."))
+        what = "A draft consists of suggestions that a person must decide on."
+        mistakes.append(Mistake(("draft",), what, "draft = true", "check every line, then remove this one."))
     for name in document:
         if name not in known:
-            hint = rules.close_to(name, sorted(known)) or f"there are {', '.join(sorted(known))}."
-            mistakes.append(Mistake((name,), "This is no part of a recipe.", None, hint))
+            hint = rules.close_to(name, sorted(known)) or f"the sections are {', '.join(sorted(known))}."
+            mistakes.append(Mistake((name,), "This is not a section of a recipe.", None, hint))
     whole = read_section(_Whole, {n: v for n, v in document.items() if n in own and v is not None}, (), mistakes)
     values: dict[str, Any] = {f.name: getattr(whole, f.name, None) for f in fields(_Whole)}
     for name, (cls, rest, alone) in _SECTIONS.items():
@@ -330,7 +331,7 @@ def _read(document: Mapping[str, Any], mistakes: list[Mistake]) -> dict[str, Any
         for name, rule in values["scenarios"].items()
     }
     if not document.get("columns"):
-        mistakes.append(Mistake(("columns",), "The recipe must say what the columns are.", "none"))
+        mistakes.append(Mistake(("columns",), "The recipe must give the columns a role.", "none"))
     return values
 
 
@@ -345,7 +346,7 @@ def _mapping(cls: Any, given: Any, path: tuple[str, ...], mistakes: list[Mistake
     if given is None:
         return {}
     if not isinstance(given, Mapping):
-        mistakes.append(Mistake(path, "This must be a section for every name.", shown(given)))
+        mistakes.append(Mistake(path, "This must contain a section for every name.", shown(given)))
         return {}
     out = {}
     for name, entry in given.items():

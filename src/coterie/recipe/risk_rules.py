@@ -10,7 +10,7 @@ from ..constraints import least_k
 from .fields import Mistake, Path
 from .sections import PromiseRule, ScenarioRule
 
-_EITHER = "Give either k or the risk that it follows from."
+_EITHER = "Give either k or a risk, from which k follows."
 
 
 def read_k(
@@ -19,9 +19,9 @@ def read_k(
     """The k of a recipe: as it was given, or from the risk. Both or neither is a mistake."""
     given = [name for name in ("k", "promise") if document.get(name) is not None]
     if len(given) == 2:
-        mistakes.append(Mistake(("promise", "risk"), _EITHER, "both", "leave k out, or [promise]."))
+        mistakes.append(Mistake(("promise", "risk"), _EITHER, "both", "leave out k or [promise]."))
     elif not given:
-        mistakes.append(Mistake(("k",), "This must be given.", "nothing", "or [promise] risk = 0.09 instead."))
+        mistakes.append(Mistake(("k",), "This must be given.", "nothing", "or give [promise] risk = 0.09 instead."))
     return k if promise is None else least_k(promise.risk)
 
 

@@ -34,7 +34,7 @@ def check(recipe: Recipe, mistakes: list[Mistake]) -> None:
             _check_column(name, rule, mistakes)
     if recipe.columns and not recipe.quasi and None not in recipe.columns.values():
         what = "At least one column must be a quasi-identifier."
-        mistakes.append(Mistake(("columns",), what, "none", 'without one, nothing is protected: role = "quasi".'))
+        mistakes.append(Mistake(("columns",), what, "none", 'without one, nothing is protected. Set role = "quasi".'))
     _check_strata(recipe, mistakes)
     _check_weights(recipe, mistakes)
     check_population(recipe, mistakes)
@@ -50,17 +50,15 @@ def check(recipe: Recipe, mistakes: list[Mistake]) -> None:
     check_analyses(recipe, mistakes)
     check_previous(recipe, mistakes)
     if recipe.missing.small != "refuse" and recipe.missing.policy != "own-value":
-        what = (
-            "'small' is about records with the same gaps, which must be told apart only under policy = \"own-value\"."
-        )
+        what = "'small' applies to patterns of missing values, which matter only with policy = \"own-value\"."
         mistakes.append(Mistake(("missing", "small"), what, f'policy = "{recipe.missing.policy}"'))
     if recipe.centre == "medoid" and recipe.missing.policy == "group":
-        what = "A medoid is a record as it was observed, so it cannot fill gaps."
+        what = "A medoid is an observed record, so it cannot fill in missing values."
         mistakes.append(Mistake(("centre",), what, 'policy = "group"', 'use centre = "mean", or "own-value".'))
     if recipe.centre == "medoid":
         for name, rule in recipe.columns.items():
             if rule is not None and rule.decimals is not None:
-                what = "A medoid is a record as it was observed, so nothing is rounded."
+                what = "A medoid is an observed record, so nothing is rounded."
                 mistakes.append(Mistake(("columns", name, "decimals"), what, 'centre = "medoid"', "leave one out."))
     if not mistakes:
         check_what_becomes(recipe, mistakes)
@@ -81,17 +79,25 @@ def _check_column(name: str, rule: ColumnRule, mistakes: list[Mistake]) -> None:
         wrong("kind", "An identifier is dropped, so its kind has no effect.", f'kind = "{rule.kind}"', "leave it out.")
     if rule.kind is not None and rule.role == "other" and not rule.prepared:
         wrong(
-            "kind", "The column is kept as it is, so its kind has no effect.", f'kind = "{rule.kind}"', "leave it out."
+            "kind", "The column is kept unchanged, so its kind has no effect.", f'kind = "{rule.kind}"', "leave it out."
         )
     if rule.kind == "ordinal" and rule.order is None and rule.role != "identifier":
-        wrong("order", "An ordinal column needs its categories, from the lowest to the highest.", "none")
+        wrong("order", "An ordinal column needs its order: the categories from lowest to highest.", "none")
     if rule.order is not None and rule.kind != "ordinal":
         wrong("order", "Only an ordinal column has an order.", f"kind = {rule.kind or 'none'}", "leave it out.")
     if rule.order is not None and rule.role == "confidential" and (twice := _same_values(rule.order)):
-        what = "A confidential column's order must name each value once; case, blanks and zeros make no other value."
-        wrong("order", what, f"{twice:,} that are there already, in another spelling", "make them one in the data.")
+        what = (
+            "The order of a confidential column must name each value once; upper case, blanks and leading "
+            "zeros do not make a value distinct."
+        )
+        wrong(
+            "order",
+            what,
+            f"{twice:,} that repeat another one in a different spelling",
+            "unify the spellings in the data.",
+        )
     if rule.decimals is not None and (rule.role, rule.kind) != ("quasi", "numeric"):
-        wrong("decimals", "Only the means of numeric quasi-identifiers are rounded.", _is(rule), "leave it out.")
+        wrong("decimals", "decimals applies only to numeric quasi-identifiers.", _is(rule), "leave it out.")
     if rule.format is not None and (rule.kind != "datetime" or rule.role == "identifier"):
         wrong(
             "format", "Only a column of dates or times has a format.", f"kind = {rule.kind or 'none'}", "leave it out."
@@ -101,11 +107,14 @@ def _check_column(name: str, rule: ColumnRule, mistakes: list[Mistake]) -> None:
     _check_words(rule, wrong)
     for key in ("l", "entropy", "t", "noise"):
         if getattr(rule, key) is not None and rule.role != "confidential":
-            wrong(key, "Only confidential columns are guarded.", _is(rule), 'role = "confidential"?')
+            wrong(key, "Only confidential columns can be guarded.", _is(rule), 'role = "confidential"?')
     if rule.noise is not None and rule.role == "confidential" and rule.kind not in ("numeric", "integer"):
         wrong("noise", "Noise can be added to numbers only.", f'kind = "{rule.kind}"')
     if rule.noise is not None and rule.guarded:
-        what = "Noise is for groups in which the column is constant: l and entropy leave none, and it would change t."
+        what = (
+            "Noise applies to groups in which the column is constant: l and entropy leave no such group, and "
+            "noise would change t."
+        )
         wrong("noise", what, "one of these, too", "leave one out.")
 
 
@@ -122,15 +131,15 @@ def _check_words(rule: ColumnRule, wrong: Callable[..., None]) -> None:
     if given and (rule.kind != "boolean" or rule.role == "identifier"):
         wrong(
             given[0],
-            "Only a boolean column has words for yes and no.",
+            "Only a boolean column has true and false words.",
             f"kind = {rule.kind or 'none'}",
             "leave it out.",
         )
     elif len(given) == 1:
         other = "false" if given == ["true"] else "true"
-        wrong(given[0], "Words for yes and for no must be given together.", f"no {other}", f'{other} = ["…"]')
+        wrong(given[0], "true and false must be given together.", f"no {other}", f'{other} = ["…"]')
     elif set(rule.true or ()) & set(rule.false or ()):
-        wrong("true", "A word must mean either yes or no.", "a word in both lists")
+        wrong("true", "A word must mean either true or false.", "a word in both lists")
 
 
 _LETTERS = {
@@ -146,7 +155,7 @@ def _check_format(form: str, wrong: Callable[..., None]) -> None:
     others = re.sub(r"%[-#]?.", " ", form)
     if parts and not unknown and "%" not in others and not re.search(r"(?i)dd|mm|yy|jj|tt|hh", others):
         return
-    what = 'A format says each part of a date with a percent sign, such as "%d.%m.%Y".'
+    what = 'A format writes each part of a date with a percent sign, such as "%d.%m.%Y".'
     wrong("format", what, f"'{form}'" if len(form) <= 40 else "another text", f'format = "{_translated(form)}"?')
 
 
@@ -173,18 +182,21 @@ def _check_strata(recipe: Recipe, mistakes: list[Mistake]) -> None:
         if rule is None:
             mistakes.append(
                 Mistake(
-                    ("strata", "within"), "Strata must be columns.", f"'{name}'", close_to(name, list(recipe.columns))
+                    ("strata", "within"),
+                    "Strata must be columns of the table.",
+                    f"'{name}'",
+                    close_to(name, list(recipe.columns)),
                 )
             )
         elif rule.role != "quasi":
-            what = "A column of strata is a quasi-identifier that no group mixes."
+            what = "A stratum column must be a quasi-identifier."
             mistakes.append(
                 Mistake(
                     ("strata", "within"), what, f"'{name}' of role \"{rule.role}\"", f'[columns.{name}] role = "quasi"'
                 )
             )
     if recipe.quasi and set(recipe.quasi) <= set(recipe.within):
-        what = "A quasi-identifier besides the strata must be there, to be microaggregated."
+        what = "There must be a quasi-identifier besides the strata, to be microaggregated."
         mistakes.append(Mistake(("strata", "within"), what, "all quasi-identifiers"))
 
 
@@ -199,19 +211,21 @@ def _check_weights(recipe: Recipe, mistakes: list[Mistake]) -> None:
         mistakes.append(
             Mistake(
                 ("weights", "column"),
-                "The weights must be a column.",
+                "The weights must be a column of the table.",
                 f"'{name}'",
                 close_to(name, list(recipe.columns)),
             )
         )
     elif rule.role not in ("other", "identifier"):
-        what = "Weights are kept or dropped, not masked."
+        what = "Weights can be kept or dropped, but not masked."
         mistakes.append(
             Mistake(("weights", "column"), what, _is(rule), 'role = "other" keeps it, "identifier" drops it.')
         )
     if recipe.centre == "medoid":
         mistakes.append(
-            Mistake(("weights", "column"), "A medoid is one record, so weights have no effect.", 'centre = "medoid"')
+            Mistake(
+                ("weights", "column"), "A medoid is an observed record, so weights have no effect.", 'centre = "medoid"'
+            )
         )
 
 
@@ -226,31 +240,36 @@ def _check_unit(recipe: Recipe, mistakes: list[Mistake]) -> None:
 
     name = recipe.unit_column
     if recipe.unit is not None and name is None and NO_UNIT in recipe.columns:
-        what = f"'{NO_UNIT}' must mean one thing: that each record is a unit, or a column of that name."
-        wrong(("unit", "column"), what, "a column of that name", "give the column another name in the data.")
+        what = f"'{NO_UNIT}' is ambiguous: it can mean that each record is a unit, or a column of that name."
+        wrong(("unit", "column"), what, "a column of that name", "rename the column in the data.")
     if name is None or (name in recipe.columns and recipe.columns[name] is None):
         return
     rule = recipe.columns.get(name)
     if rule is None:
         close = close_to(name, list(recipe.columns))
-        wrong(("unit", "column"), "The unit must be a column.", f"'{name}'", close or '"none": a record is a unit.')
+        wrong(
+            ("unit", "column"),
+            "The unit must be a column of the table.",
+            f"'{name}'",
+            close or 'or "none": each record is a unit.',
+        )
     elif rule.role == "quasi":
         what = "The unit is counted, so it cannot be microaggregated."
         wrong(("unit", "column"), what, _is(rule), 'role = "identifier" drops it, "other" keeps it.')
     elif recipe.weights is not None and recipe.weights.column == name:
-        wrong(("unit", "column"), "A column is either the unit or the weights.", f"'{name}' as both")
+        wrong(("unit", "column"), "A column cannot be both the unit and the weights.", f"'{name}' as both")
     elif recipe.unit is not None and recipe.unit.release is not None and rule.role != "identifier":
-        what = "A pseudonym is released in place of an identifier."
+        what = "A pseudonym replaces an identifier."
         wrong(("unit", "release"), what, _is(rule), f'[columns.{name}] role = "identifier", or leave release out.')
     method = recipe.method.name
     if method not in _METHODS_FOR_UNITS:
-        what = "With a unit, groups are formed by methods that count units: auto or mdav."
+        what = "With a unit, only methods that count units can be used: auto or mdav."
         wrong(("method", "name"), what, f"'{method}'", 'method = "auto", or [unit] column = "none".')
     if recipe.guard.rule == "t-first":
-        what = "The rule 't-first' chooses records by their confidential values, whatever their unit."
+        what = "The rule 't-first' ignores units."
         wrong(("guard", "rule"), what, "a unit", 'use "merge" or "k-first".')
     if recipe.guard.regroup:
-        what = "Groups are formed anew by methods that count records, not units."
+        what = "regroup counts records, not units."
         wrong(("guard", "regroup"), what, "a unit", "use l instead.")
 
 
@@ -266,13 +285,13 @@ def _check_scenarios(recipe: Recipe, mistakes: list[Mistake]) -> None:
                 continue
             if rule is None or rule.role != "quasi":
                 got = f"'{column}'" if rule is None else f"'{column}' of role \"{rule.role}\""
-                what = "A scenario must be made of quasi-identifiers."
+                what = "A scenario must consist of quasi-identifiers."
                 mistakes.append(Mistake(("scenarios", name, "quasi"), what, got, close_to(column, list(recipe.quasi))))
         if set(scenario.quasi) <= set(recipe.within):
-            what = "A scenario must have a quasi-identifier besides the strata, which are part of each."
+            what = "A scenario must have a quasi-identifier besides the strata, which belong to every scenario."
             mistakes.append(Mistake(("scenarios", name, "quasi"), what, ", ".join(scenario.quasi)))
         if recipe.k is not None and scenario.k < recipe.k:
-            what = "No scenario may promise less than k."
+            what = "The k of a scenario must be at least the general k."
             mistakes.append(
                 Mistake(("scenarios", name, "k"), what, f"{scenario.k}, and k = {recipe.k}", "lower k to it.")
             )
@@ -292,8 +311,8 @@ def _check_method(recipe: Recipe, mistakes: list[Mistake]) -> None:
         mistakes.append(Mistake(("method", "name"), error.what, error.got, error.hint))
         return
     if method.by_column:
-        what = "The method must group records."
-        mistakes.append(Mistake(("method", "name"), what, f"'{method.name}', which groups every column alone"))
+        what = "The method must group whole records."
+        mistakes.append(Mistake(("method", "name"), what, f"'{method.name}', which groups each column separately"))
     for name, value in recipe.method.params.items():
         try:
             method.check({name: value})
@@ -302,14 +321,16 @@ def _check_method(recipe: Recipe, mistakes: list[Mistake]) -> None:
     if method.only_columns is not None and _can_be_joined(recipe):
         for names, columns, _ in recipe.joined:
             if len(columns) != method.only_columns or any(recipe.columns[c].kind == "nominal" for c in columns):
-                what = f"'{method.name}' is for one quasi-identifier besides the strata, not nominal."
+                what = f"'{method.name}' takes a single quasi-identifier besides the strata, which must not be nominal."
                 got = (", ".join(sorted(columns)) or "none") + _in(names, recipe)
-                mistakes.append(Mistake(("method", "name"), what, got, '"auto" and most others take several.'))
+                mistakes.append(Mistake(("method", "name"), what, got, '"auto" and most other methods take several.'))
     if method.only_k is not None:
         for name, scenario in recipe.promises.items():
             if scenario is not None and scenario.k != method.only_k:
                 got = f"k = {scenario.k}" + (f" in scenario '{name}'" if recipe.scenarios else "")
-                mistakes.append(Mistake(("method", "name"), f"'{method.name}' is for k = {method.only_k}.", got))
+                mistakes.append(
+                    Mistake(("method", "name"), f"'{method.name}' works only for k = {method.only_k}.", got)
+                )
 
 
 def _can_be_joined(recipe: Recipe) -> bool:
@@ -337,17 +358,19 @@ def _check_guard(recipe: Recipe, mistakes: list[Mistake]) -> None:
     guarded = [name for name, rule in recipe.columns.items() if rule is not None and rule.guarded]
     guard = recipe.guard
     if guard.rule != "merge" and not guarded:
-        what = "A rule is for confidential columns with l, entropy or t."
-        mistakes.append(Mistake(("guard", "rule"), what, "none", "give one of them, or leave the rule out."))
+        what = "A guard rule needs a confidential column with l, entropy or t."
+        mistakes.append(Mistake(("guard", "rule"), what, "none", "give a column one of these, or leave the rule out."))
     if not guard.split and not guarded:
-        what = "Groups are split again where they were merged for l, entropy or t."
+        what = "split needs a confidential column with l, entropy or t."
         mistakes.append(Mistake(("guard", "split"), what, "no such column", "leave it out."))
     if guard.regroup and not recipe.of_role("confidential"):
-        what = "Groups are formed anew where a confidential column is constant in one."
+        what = "regroup needs a confidential column."
         mistakes.append(Mistake(("guard", "regroup"), what, "no confidential column"))
     elif guard.regroup and all(r.l or r.entropy for r in recipe.columns.values() if r and r.role == "confidential"):
-        what = "Groups are formed anew where a confidential column is constant in one; l and entropy leave none."
-        mistakes.append(Mistake(("guard", "regroup"), what, "l or entropy for each", "leave it out."))
+        what = "regroup is for groups in which a confidential column is constant; l and entropy leave no such group."
+        mistakes.append(
+            Mistake(("guard", "regroup"), what, "l or entropy for every confidential column", "leave it out.")
+        )
     if guard.rule != "merge":
         if replace(recipe.method, blocks=None) != type(recipe.method)():
             what = f"The rule '{guard.rule}' forms the groups itself, so a method has no effect."
@@ -355,11 +378,15 @@ def _check_guard(recipe: Recipe, mistakes: list[Mistake]) -> None:
                 Mistake(("guard", "rule"), what, f"method '{recipe.method.name}'", 'rule = "merge" takes any method.')
             )
         if guard.regroup:
-            mistakes.append(Mistake(("guard", "regroup"), f"The rule '{guard.rule}' knows one way to form groups."))
+            mistakes.append(
+                Mistake(
+                    ("guard", "regroup"), f"The rule '{guard.rule}' forms the groups itself, so this has no effect."
+                )
+            )
     if guard.rule == "t-first":
         ordered = [n for n in guarded if recipe.columns[n].kind not in ("nominal", "boolean")]
         if len(guarded) != 1 or len(ordered) != 1 or recipe.columns[guarded[0]].t is None:
-            what = "The rule 't-first' is for one ordered confidential column with t."
+            what = "The rule 't-first' needs exactly one confidential column, ordered and with t."
             mistakes.append(
                 Mistake(("guard", "rule"), what, f"{len(guarded)} guarded columns", 'use "merge" or "k-first".')
             )
@@ -367,7 +394,7 @@ def _check_guard(recipe: Recipe, mistakes: list[Mistake]) -> None:
 
 def no_such_columns(named: int, there: int) -> Mistake:
     """What to say where no column has a name that was given: what a file has in their place may be a record."""
-    what = "The table must have the columns that are named."
+    what = "The table must have every column that is named."
     got = f"none of {named} among its {there} columns"
     hint = (
         "does the first line hold the names of the columns? If it is a record, say names in [file] "

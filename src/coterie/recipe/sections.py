@@ -44,53 +44,53 @@ PREPARING = (
 
 @dataclass(frozen=True)
 class ColumnRule:
-    """What a column is.
+    """The role of a column, and what is done to it.
 
     Attributes
     ----------
     role : {"identifier", "quasi", "confidential", "other"}
-        Dropped; microaggregated; kept and guarded; kept.
+        identifier: dropped; quasi: microaggregated; confidential: kept and guarded; other: kept.
     kind : {"numeric", "integer", "ordinal", "nominal", "datetime", "boolean"}
-        How its values are read, averaged and written. Needed for quasi and confidential columns.
+        How values are read, averaged and written. Required for quasi and confidential columns.
     order : tuple of str
-        The categories of an ordinal column, from the lowest to the highest.
+        The categories of an ordinal column, from lowest to highest.
     decimals : int
-        Round the released means of a numeric column to so many decimals.
+        Number of decimals to which the released means of a numeric column are rounded.
     format : str
-        How dates are written in a text file, such as "%d.%m.%Y"; ISO 8601 without.
+        How dates are written in a text file, such as "%d.%m.%Y". Default: ISO 8601.
     l, entropy, t : float
-        What must hold of a confidential column in every class: at least l different values; an entropy of at least
+        What must hold for a confidential column in every class: at least l different values; an entropy of at least
         log(entropy); a distribution no farther than t from that of the whole table.
     noise : float
-        Where a numeric confidential column is constant in a group, add normal noise to it there, of so many of the
+        Where a numeric confidential column is constant in a group, add normal noise to it, with this many of the
         column's standard deviations.
     true, false : tuple of str
-        The words for yes and for no in a boolean column, such as ["Ja"] and ["Nein"]. The first of each is released.
+        The words for true and false in a boolean column, such as ["Ja"] and ["Nein"]. The first of each is released.
     totals : bool
         Whether rounded means are rounded up or down so that the column's total is kept (controlled rounding).
     importance : float
-        The weight of a quasi-identifier in squared distances, above 0 and at most 1000; 1 unless given.
+        The weight of a quasi-identifier in squared distances, above 0 and at most 1000. Default: 1.
     top, bottom : float, or str for dates
-        Values above, or below, become this one.
+        Values above (below) this bound are replaced by it.
     top_label, bottom_label : str
-        Values at or beyond the bound become this text, and the column one of texts; with bands, the name of the last,
-        or of the first.
+        Values at or beyond the bound are replaced by this label, and the column becomes text; with bands, the name of
+        the last (first) band.
     bands : tuple of float
-        Rising edges. A number becomes the band that it is in: [0, 18, 65] makes 0-17, 18-64 and 65+.
+        Increasing edges. A number is replaced by its band: [0, 18, 65] makes 0-17, 18-64 and 65+.
     width : float
-        The same with bands of equal width, at its multiples.
+        Bands of equal width, starting at multiples of it.
     bands_as : {"label", "middle"}
-        Whether a band is released as a text or as the number in its middle. A text unless given.
+        Whether a band is released as a label or as the number in its middle. Default: "label".
     round : float
-        Numbers become the nearest multiple of this base.
+        Numbers are rounded to the nearest multiple of this base.
     precision : {"year", "quarter", "month", "week", "day", "hour"}
-        Dates and moments become the beginning of theirs.
+        Dates and times are set to the start of the period they lie in.
     recode : mapping of str to str
-        New names of categories, by the old ones.
+        New names of categories, keyed by the old names.
     others : str
-        The category that all others become: those that `recode` does not name, and those that are `rare`.
+        The category for all others: those that `recode` does not name, and those that are `rare`.
     rare : int
-        Categories with fewer records (with a unit, of fewer units) become `others`.
+        Categories with fewer records (with a unit: fewer units) than this become `others`.
     rename : str
         The name of the column in the release.
     """
@@ -135,9 +135,9 @@ class ColumnRule:
 
 @dataclass(frozen=True)
 class ScenarioRule:
-    """What an intruder may know, and among how many records everyone must hide from them.
+    """The quasi-identifiers that an intruder may know, and the k that must hold for them.
 
-    Instead of k, `risk` may be given: k is then the least whole number with 1 / k at most this.
+    Instead of k, `risk` may be given: k is then the smallest whole number with 1 / k <= risk.
     """
 
     quasi: tuple[str, ...] = ask(TEXTS)
@@ -147,31 +147,31 @@ class ScenarioRule:
 
 @dataclass(frozen=True)
 class PromiseRule:
-    """The largest re-identification risk that may be left, instead of k: k is the least with 1 / k at most this."""
+    """The largest acceptable re-identification risk, instead of k: k is the smallest with 1 / k <= risk."""
 
     risk: float = ask(RISK)
 
 
 @dataclass(frozen=True)
 class AnalysisRule:
-    """An analysis that is made before and after: one of a table, a mean, a total, quantiles and a model.
+    """An analysis to run before and after: a table, a mean, a total, quantiles or a model.
 
     Attributes
     ----------
     rows, columns : tuple of str
-        Of a table: the columns of categories whose combinations are counted.
+        For a table: the columns whose combinations of categories are counted.
     mean, total, quantiles : str
-        The column of numbers.
+        The numeric column to summarize.
     at : tuple of float
-        Which quantiles; the quartiles unless given.
+        Which quantiles. Default: the quartiles.
     by : tuple of str
-        The columns whose categories make groups.
+        The columns whose categories define the groups.
     model : str
         A formula, such as "income ~ age + C(education)".
     family : {"linear", "logistic"}
-        What is fitted; "linear" unless given.
+        The model to fit. Default: "linear".
     weighted : bool
-        Whether sampling weights are used: where the recipe has some and releases them, unless said otherwise.
+        Whether to use sampling weights. Default: if the recipe has weights and releases them.
     """
 
     rows: tuple[str, ...] | None = ask(NAMES, None)
@@ -188,14 +188,14 @@ class AnalysisRule:
 
 @dataclass(frozen=True)
 class MethodRule:
-    """How groups are formed. `params` holds the method's own parameters.
+    """How groups are formed. `params` holds the parameters of the method.
 
     Attributes
     ----------
     name, refine, bound
-        The method; local search afterwards; what is proven of the loss.
+        The method; local search afterwards; which lower bound on the loss is proven.
     blocks : int or "auto"
-        Group the records in blocks of at most so many, cut where numeric quasi-identifiers are widest.
+        Group the records in blocks of at most this many, split along the widest numeric quasi-identifiers.
     """
 
     name: str = ask(TEXT, "auto")
@@ -207,7 +207,7 @@ class MethodRule:
 
 @dataclass(frozen=True)
 class StrataRule:
-    """Columns whose values no group may mix, and what is done where a stratum has fewer than k records."""
+    """Columns whose values no group may mix, and what to do with strata of fewer than k records."""
 
     within: tuple[str, ...] = ask(TEXTS)
     small: str = ask(one_of(*SMALL), "refuse")
@@ -215,7 +215,7 @@ class StrataRule:
 
 @dataclass(frozen=True)
 class MissingRule:
-    """What is done with gaps, and with too few records that have the same gaps."""
+    """What to do with missing values, and with patterns of missing values that too few records share."""
 
     policy: str = ask(one_of("refuse", "own-value", "group"), "refuse")
     small: str = ask(one_of(*SMALL), "refuse")
@@ -230,7 +230,7 @@ class WeightsRule:
 
 @dataclass(frozen=True)
 class PopulationRule:
-    """The population that the table is a random sample of: which fraction was drawn, or how many records it has."""
+    """The population from which the table is a random sample: the sampling fraction, or the size of the population."""
 
     fraction: float | None = ask(FRACTION, None)
     size: int | None = ask(POPULATION, None)
@@ -238,16 +238,16 @@ class PopulationRule:
 
 @dataclass(frozen=True)
 class UnitRule:
-    """Whose records they are.
+    """What k counts: the different values of a column (persons, say) instead of records.
 
     Attributes
     ----------
     column : str
-        The column whose different values are counted to k, or "none" if records are.
+        The column whose different values k counts, or "none" to count records.
     release : {"pseudonym"}
         Release a random pseudonym of each unit in place of its identifier.
     key : str
-        Of the pseudonyms, 32 hexadecimal digits. Without, one is drawn, and kept in the release's recipe.
+        Key of the pseudonyms, 32 hexadecimal digits. Default: drawn at random and kept in the release's recipe.
     """
 
     column: str = ask(decided(TEXT))
@@ -262,7 +262,7 @@ class OutputRule:
     Attributes
     ----------
     number : str
-        The name of a new first column with the numbers 1, 2, … of the records, in their random order.
+        The name of a new first column that numbers the records 1, 2, … in their random order.
     """
 
     number: str | None = ask(TEXT, None)
@@ -270,13 +270,13 @@ class OutputRule:
 
 @dataclass(frozen=True)
 class GuardRule:
-    """How l, entropy and t are reached.
+    """How l, entropy and t are achieved.
 
     Attributes
     ----------
     rule : {"merge", "k-first", "t-first"}
-        Merge groups that fall short, exchange records while groups are formed, or take records from all parts of the
-        confidential column's range.
+        merge: merge groups that fall short; k-first: exchange records while groups are formed; t-first: take records
+        from all parts of the confidential column's range.
     split : bool
         Whether groups are split again where the parts keep k and all guards.
     regroup : bool
@@ -290,20 +290,21 @@ class GuardRule:
 
 @dataclass(frozen=True)
 class PreviousRule:
-    """Earlier releases of the same persons, beside which k must hold, too.
+    """Earlier releases about the same persons; k must also hold when they are combined with this one.
 
     Attributes
     ----------
     releases : list of mappings
-        The bundle of each, and the input that it was made from.
+        The bundle of each, and its original table.
     by : str or list of str
-        The columns that tell persons apart, in all inputs. Without, an identifier or unit of all recipes that does.
+        The columns that identify persons in all inputs. Default: an identifier or unit common to all recipes.
     rows : bool
-        Match records by their numbers instead.
+        Match records by row number instead.
     groups : {"free", "stable"}
-        Group as without earlier releases, and refuse what breaks k beside them; or keep those together who were.
+        free: group without regard to earlier releases, and refuse a result that breaks k when combined with them;
+        stable: keep persons together who were together before.
     small : {"refuse", "suppress"}
-        With stable groups, what is done with persons who have too few others that were with them in all earlier ones.
+        With stable groups: what to do with persons of whose earlier companions too few are left.
     """
 
     releases: tuple[Mapping[str, str], ...] = ask(RELEASES)
@@ -315,14 +316,14 @@ class PreviousRule:
 
 @dataclass(frozen=True)
 class FileRule:
-    """How a table is read (`options` of a file: delimiter, encoding, decimal and so on).
+    """How to read a table (`options` of a file: delimiter, encoding, decimal and so on).
 
     Attributes
     ----------
     formulas : {"refuse", "neutralize", "keep"}
-        What is done with formulas in a file of text.
+        What to do with text that a spreadsheet would run as a formula.
     key : str
-        Of a Spark DataFrame, whose rows have no order: the column whose values, each in one record, give them one.
+        For a Spark DataFrame, whose rows have no fixed order: the column whose unique values define one.
     """
 
     formulas: str = ask(one_of("refuse", "neutralize", "keep"), "refuse")

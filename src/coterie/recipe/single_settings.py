@@ -10,7 +10,7 @@ from .fields import Mistake
 from .lines import has_long_names
 from .rules import close_to
 
-_EXAMPLE = "for example columns.age.top=90, or columns.admitted.precision='\"month\"': texts stand in quotes."
+_EXAMPLE = "for example columns.age.top=90, or columns.admitted.precision='\"month\"': strings need quotation marks."
 _ALONE = {"promise": "risk", "method": "name", "strata": "within", "missing": "policy", "weights": "column"}
 _ALONE |= {"unit": "column", "guard": "rule"}  # what a section means that is given as one value
 _ELSEWHERE = {"k": "k", "promise": "risk", "seed": "seed", "file": "read"}  # what has an argument of its own
@@ -23,7 +23,9 @@ def settings_of(texts: Sequence[str], called: str) -> dict[str, Any]:
     document: dict[str, Any] = {}
     for text in texts:
         if not _put(document, _parsed(text, called)):
-            raise CoterieError(f"{called} sets every key once.", f"'{text}' beside another that sets it")
+            raise CoterieError(
+                f"{called} can set each key only once.", f"'{text}', and another setting of the same key"
+            )
     return document
 
 
@@ -33,7 +35,7 @@ def _parsed(text: str, called: str) -> dict[str, Any]:
 
     what = f"{called} must be KEY=VALUE, as in a recipe."
     if "\n" in text or has_long_names(text):
-        raise CoterieError(what, "several lines" if "\n" in text else "names inside each other, too many", _EXAMPLE)
+        raise CoterieError(what, "several lines" if "\n" in text else "names nested too deeply", _EXAMPLE)
     try:
         parsed = tomllib.loads(text)
     except (ValueError, RecursionError):
@@ -73,7 +75,7 @@ def with_settings(document: Mapping[str, Any], settings: Mapping[str, Any]) -> t
             mistakes += _set_columns(whole["columns"], value)
         elif not _put(whole, {name: _section(name, value)}):
             mistakes.append(
-                Mistake((name,), "This is said twice.", "an option and a setting", "leave one of them out.")
+                Mistake((name,), "This is given twice.", "an option and a setting", "leave one of them out.")
             )
     return whole, mistakes
 
@@ -92,14 +94,14 @@ def _set_columns(columns: dict[str, Any], settings: Mapping[str, Any]) -> list[M
             hint = close_to(name, list(columns))
             mistakes.append(Mistake(path, "The table must have this column.", "no such column", hint))
         elif not isinstance(value, Mapping):
-            mistakes.append(Mistake(path, "Say which of its settings is meant.", None, _EXAMPLE))
+            mistakes.append(Mistake(path, "Name the setting that is meant.", None, _EXAMPLE))
         else:
             said = {key: what for key, what in columns[name].items() if key not in _GUESSED}
             if _put(said, value):
                 columns[name] = {**columns[name], **said}
             else:
-                hint = "leave the setting out; the options of the command say roles and kinds."
-                mistakes.append(Mistake(path, "This is said twice.", "an option and a setting", hint))
+                hint = "leave the setting out; roles and kinds are options of the command."
+                mistakes.append(Mistake(path, "This is given twice.", "an option and a setting", hint))
     return mistakes
 
 

@@ -76,7 +76,7 @@ class Suggestions:
     unit : UnitQuestion or None
         What must be said of units, where identifiers repeat.
     options : dict
-        How the file is read, where that was said.
+        The reading options that were given.
     """
 
     columns: tuple[Suggested, ...]

@@ -21,17 +21,17 @@ def check_totals(recipe: Recipe, mistakes: list[Mistake]) -> None:
 
         kind = "none" if rule.kind is None else f'"{rule.kind}"'
         if rule.role != "quasi" or rule.kind not in ("integer", "numeric"):
-            what = "Totals are kept where means of whole numbers, or of numbers with decimals, are rounded."
+            what = "totals needs rounded means: an integer quasi-identifier, or a numeric one with decimals."
             wrong(what, f'role = "{rule.role}", kind = {kind}', "leave it out.")
         elif rule.kind == "numeric" and rule.decimals is None:
-            what = "Means that are not rounded keep the total as they are."
-            wrong(what, "no decimals", "leave it out, or say decimals.")
+            what = "Means that are not rounded keep the total anyway."
+            wrong(what, "no decimals", "leave it out, or give decimals.")
         elif name in recipe.within:
-            what = "A column of strata is released as it is, so nothing is rounded."
-            wrong(what, "a column of strata", "leave it out.")
+            what = "A stratum column is released unchanged, so nothing is rounded."
+            wrong(what, "a stratum column", "leave it out.")
         elif recipe.centre == "medoid":
-            what = "A medoid is a record as it was observed, so nothing is rounded, and no total is kept."
+            what = "A medoid is an observed record, so nothing is rounded and no total is kept."
             wrong(what, 'centre = "medoid"', 'use centre = "mean", or leave it out.')
         elif recipe.missing.policy == "group":
-            what = "Where gaps are filled, the filled values add to the total, so it cannot be kept."
+            what = "Filled-in missing values add to the total, so it cannot be kept."
             wrong(what, 'policy = "group"', 'use policy = "own-value", or leave it out.')

@@ -35,24 +35,26 @@ def checked_pairs(pairs: Sequence[tuple[Any, Any]], hint: str | None = None) -> 
     out = []
     for folder, table in pairs:
         if not isinstance(folder, (str, Path)):
-            what = "A release must be given as the folder of its bundle."
+            what = "A release must be given as a bundle's folder."
             raise CoterieError(what, f"an object of type {type(folder).__name__}", "save it first.")
         folder = Path(folder)
         if not folder.is_dir():
-            raise CoterieError("A release must be the folder of a bundle.", f"'{folder}', which is none", hint)
+            raise CoterieError("A release must be a bundle's folder.", f"'{folder}', which is not one", hint)
         manifest = read_manifest(folder)
         if data_name(manifest) == DATA:
-            what = "A release that was made on Spark can't be made again in memory, record by record."
-            raise CoterieError(what, f"'{folder}'", "protect the file on one machine, if it fits.")
+            what = "A release made on Spark cannot be repeated in memory, record by record."
+            raise CoterieError(what, f"'{folder}'", "protect the file on one machine, if it fits into memory.")
         if content_hash(folder / "recipe.toml") != manifest["files"]["recipe.toml"]["sha256"]:
-            raise CoterieError("The recipe of a bundle must be as it was written.", f"'{folder}', whose was changed")
+            raise CoterieError(
+                "The recipe of a bundle must not have been changed.", f"'{folder}', whose recipe was changed"
+            )
         wanted = manifest["input"].get("sha256")
         if isinstance(table, (str, Path)):
             if not Path(table).exists():
-                raise CoterieError("The input of a release must be there.", f"'{table}', which does not exist", hint)
+                raise CoterieError("The input of a release must exist.", f"'{table}', which does not exist", hint)
             if wanted is not None and content_hash(Path(table)) != wanted:
-                got = f"'{table}', which is another file than that of '{folder}'"
-                raise CoterieError("The input must be what the release was made from.", got, hint)
+                got = f"'{table}', which is not the file that '{folder}' was made from"
+                raise CoterieError("The input must be the file that the release was made from.", got, hint)
         out.append((folder, table))
     return out
 
@@ -71,7 +73,7 @@ def again(folder: Path, table: Any, ids: Sequence[str], progress: bool = False) 
     key = (folder.resolve(), manifest.get("seal"), str(Path(table).resolve()) if is_file else id(table), tuple(ids))
     if known is not None and key in known:
         if (found_before := known[key]) is None:
-            raise CoterieError("A release can't be an earlier one of itself.", f"'{folder}', which names itself")
+            raise CoterieError("A release cannot be its own predecessor.", f"'{folder}', which lists itself")
         return found_before
     if known is not None:
         known[key] = None  # while it is made
@@ -79,8 +81,8 @@ def again(folder: Path, table: Any, ids: Sequence[str], progress: bool = False) 
     watcher = Watcher(folder.name, recipe_of(folder), ids, str(sha256) if sha256 else None)
     found = replayed(folder, table, progress, watcher)[0]
     if not found.same:
-        what = "An earlier release can be looked at only if its input leads to the same data again."
-        hint = "use the versions of Coterie and its libraries that it was made with, and the same input."
+        what = "An earlier release can be examined only if repeating it gives the same data."
+        hint = "use the same input, and the versions of Coterie and its libraries with which it was made."
         raise CoterieError(what, f"'{folder.name}': {found}", hint)
     watched = watcher.done(int(manifest["input"]["records"]))
     if known is not None:

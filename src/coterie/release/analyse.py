@@ -58,25 +58,25 @@ def analyse(
 ) -> AnalysisReport:
     """Make analyses on an input and on its release, and say how far they agree.
 
-    Tables are compared, not records: rows may be in any order, and records may have been left out.
+    Whole tables are compared, not records: rows may be in any order, and records may have been suppressed.
 
     Parameters
     ----------
     release : path, table or Release
-        The folder of a bundle, a released file or table, or what `protect` gave.
+        A bundle's folder, a released file or table, or a Release from `protect`.
     input : path or table
-        What it was made from. A Release knows it itself.
+        The original table. Not needed for a Release.
     analyses : mapping of mappings, optional
-        Names of analyses, and what each is, as `[analysis.NAME]` of a recipe; without, those of the recipe.
+        Analyses by name, with the settings of `[analysis.NAME]` in a recipe. Default: those of the recipe.
     recipe : Recipe, path or mapping, optional
-        What the columns are: needed for a file or a table. Of a bundle and of a Release, only its analyses are taken.
+        The roles of the columns: needed for a file or a table. For a bundle or a Release, only its analyses are used.
     memory : int or str, optional
-        The most bytes that may be taken, about, such as "2GB". Both tables must fit.
+        Approximate memory limit, such as "2GB". Both tables must fit.
 
     Raises
     ------
     CoterieError
-        If a table cannot be read, or an analysis is of a column that is not released. No message holds a record's
+        If a table cannot be read, or an analysis uses a column that is not released. No message contains a record's
         value.
     """
     from .flow import as_recipe
@@ -89,12 +89,12 @@ def analyse(
         raise CoterieError(what, f"'{release}', which does not exist")
     folder = Path(release) if isinstance(release, (str, Path)) and Path(release).is_dir() else None
     if input is None:
-        raise CoterieError("The input must be given: what the release was made from.", "none")
+        raise CoterieError("The input must be given: the file that the release was made from.", "none")
     if folder is not None and (folder / "manifest.json").exists():
         return _of_bundle(folder, input, analyses, other, memory)
     if other is None:
         hint = "give the recipe, or the folder of the bundle."
-        raise CoterieError("Of a file or a table, a recipe must say what its columns are.", "none", hint)
+        raise CoterieError("For a file or a table, a recipe must give the roles of its columns.", "none", hint)
     asked = _asking(other, analyses, None)
     before = _opened(input, asked.file.options, memory)
     options = _options(asked) if _is_text(release) else {}
@@ -111,12 +111,14 @@ def _asking(own: Recipe, analyses: Mapping[str, Any] | None, other: Recipe | Non
         analyses = (own if other is None else other).analysis
     such = 'such as {"wages": {"model": "income ~ age"}}.'
     if not isinstance(analyses, Mapping):
-        what = "Analyses must be a mapping of their names, with what each is."
+        what = "Analyses must be a mapping from names to settings."
         raise CoterieError(what, f"an object of type {type(analyses).__name__}", such)
     if not analyses:
-        raise CoterieError("Something must be analysed.", "no analysis", f"[analysis.NAME] in the recipe, or {such}")
+        raise CoterieError(
+            "There must be at least one analysis.", "no analysis", f"[analysis.NAME] in the recipe, or {such}"
+        )
     if odd := {type(name).__name__ for name in analyses if not isinstance(name, str)}:
-        raise CoterieError("The name of an analysis must be a text.", f"one of type {min(odd)}", such)
+        raise CoterieError("The name of an analysis must be a string.", f"one of type {min(odd)}", such)
     recipe = Recipe(**{**own.as_dict(), "analysis": dict(analyses)})
     check_analyses(recipe, "memory")
     return recipe
@@ -125,9 +127,9 @@ def _asking(own: Recipe, analyses: Mapping[str, Any] | None, other: Recipe | Non
 def _opened(table: Any, options: Mapping[str, Any], memory: int | str | None) -> Source:
     source = open_source(table, options if isinstance(table, (str, Path)) else None, memory=memory)
     if type(source) is not Source:
-        raise CoterieError("Analyses are made on whole tables in memory.", "a table on Spark")
+        raise CoterieError("Analyses need the whole table in memory.", "a table on Spark")
     if not source.fits:
-        what = f"Analyses are made on whole tables in memory, of which {source.memory >> 20:,} MiB may be taken."
+        what = f"Analyses need the whole table in memory, and the limit is {source.memory >> 20:,} MiB."
         raise CoterieError(what, f"'{source.name}', which needs more", "raise the memory limit.")
     return source
 
@@ -144,10 +146,10 @@ def _of_release(
     release: Release, input: Any, analyses: Mapping[str, Any] | None, other: Recipe | None
 ) -> AnalysisReport:
     if input is not None:
-        raise CoterieError("A release knows its input.", "another one", "leave it out.")
+        raise CoterieError("A Release object already knows its input.", "another one", "leave it out.")
     if release.engine != "memory":
         hint = "save it, and analyse the bundle with the input, if both fit into memory."
-        raise CoterieError("Analyses are made on whole tables in memory.", f"engine {release.engine}", hint)
+        raise CoterieError("Analyses need the whole table in memory.", f"engine {release.engine}", hint)
     recipe, source = _asking(release.recipe, analyses, other), release._source
     told = Source(release.data, {})
     told.__dict__["_read"] = (told.table, source.format, None)  # a file's texts are read as they were

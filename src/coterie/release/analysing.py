@@ -33,8 +33,8 @@ def check_analyses(recipe: Recipe, engine: str) -> None:
     if not recipe.analysis:
         return
     if engine != "memory":
-        what = "Analyses are made on whole tables in memory: models and quantiles need all records at once."
-        hint = "leave [analysis] out, or use engine memory and, if need be, a higher memory limit."
+        what = "Analyses need the whole table in memory: models and quantiles use all records at once."
+        hint = "leave [analysis] out, or use engine memory, with a higher memory limit if needed."
         raise CoterieError(what, f"engine {engine}", hint)
     if any(rule.model is not None for rule in recipe.analysis.values()):
         check_installed()
@@ -70,7 +70,7 @@ class Analyses:
         self._was = _analysed(self._before, self._weights, engine.records)
         for rule in work.analysis.values():
             if rule.total is not None and self._kept[rule.total, NUMBER].kind == "datetime":
-                raise CoterieError("Dates have no total.", f"'{rule.total}'", "mean and quantiles have.")
+                raise CoterieError("A date column has no total.", f"'{rule.total}'", "use mean or quantiles.")
             if rule.model is None:
                 check_cells(rule, self._was)
 
@@ -125,8 +125,8 @@ class Analyses:
         if weights is not None and names[weights] not in released.names:
             lacking.append(names[weights])
         if lacking:
-            what = "The release must hold the columns that are analysed."
-            raise CoterieError(what, f"no '{lacking[0]}' in it", "is it a release by this recipe?")
+            what = "The release must contain the columns to be analysed."
+            raise CoterieError(what, f"no '{lacking[0]}' in it", "was it made with this recipe?")
 
         def read(name: str, rule: ColumnRule) -> Column:
             told = names[name]
@@ -160,7 +160,7 @@ class Analyses:
             return None
         weights = read(name, _other("numeric")).numbers
         if not np.all(weights > 0.0):
-            raise CoterieError("Weights must be numbers above 0.", f"others in '{name}', or gaps")
+            raise CoterieError("Weights must be numbers above 0.", f"other or missing values in '{name}'")
         return weights
 
 
@@ -178,9 +178,9 @@ def _analysed(columns: Mapping[tuple[str, str], Column], weights: Any, records: 
 def _check_use(name: str, use: str, column: Column) -> None:
     """Refuse a column that is not what an analysis needs; of those whose kind the recipe knows, it has done so."""
     if use == NUMBER and column.kind in ("ordinal", "nominal"):
-        raise CoterieError("This must be a column of numbers.", f"'{name}', which holds categories")
+        raise CoterieError("This must be a numeric column.", f"'{name}', which holds categories")
     if use == CATEGORY and column.kind in ("numeric", "datetime"):
-        what = "This must be a column of categories, or of whole numbers."
+        what = "This must be a column of categories or whole numbers."
         raise CoterieError(what, f"'{name}' of kind {column.kind}")
 
 

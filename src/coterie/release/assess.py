@@ -53,7 +53,7 @@ class Assessment:
     def save_scores(self, path: str | Path, force: bool = False) -> None:
         """Write the scores of all records as CSV, for those who prepare the release: only the owner may read it."""
         if self._scores is None:
-            raise CoterieError("There are no scores.", hint="assess with drivers=True.")
+            raise CoterieError("There are no scores to save.", hint="assess with drivers=True.")
         save_scores(path, self._scores, force, self._input)
 
     def as_dict(self) -> dict[str, Any]:
@@ -75,8 +75,8 @@ class Assessment:
                 f"  unique        {alone} share these values with no other",
                 f"  below k = {s.k:<4}{few} in equivalence classes of fewer than {s.k}",
                 f"  classes       {c.classes:,} equivalence classes; the smallest has {c.smallest}",
-                f"  expected      {c.expected_reidentifications:,.1f} re-identifications, if an intruder knows these "
-                "values of everybody",
+                f"  expected      {c.expected_reidentifications:,.1f} re-identifications by an intruder who knows "
+                "these values for everybody",
             ]
             if s.population is not None:
                 lines += population_lines(s.population, s.k)
@@ -115,37 +115,38 @@ def assess(
     drivers: bool = False,
     most_columns: int | None = None,
 ) -> Assessment:
-    """Assess the risk of a table as it is.
+    """Assess the risk of a table before protection.
 
     Parameters
     ----------
     table : path, table or Source
     recipe : Recipe, path or mapping, optional
-        Says roles, kinds and scenarios.
+        Gives roles, kinds and scenarios.
     quasi, confidential, drop, keep : list of str
-        Instead of a recipe. Only quasi-identifiers and confidential columns are looked at; the others need no name.
+        Instead of a recipe. Only quasi-identifiers and confidential columns are used; other columns need not be named.
     kind : mapping
-        Instead of a recipe, the kinds of columns that cannot be guessed, such as {"region": "nominal"}.
+        Instead of a recipe: kinds of columns that cannot be guessed, such as {"region": "nominal"}.
     unit : str
-        The column that tells whose records they are: its different values are counted instead of records.
+        The unit column: k counts its different values instead of records.
     weights : str
-        The column of sampling weights: each says how many of the population a record stands for, so risk there is told.
+        The column of sampling weights, from which the risk in the population is estimated.
     population : mapping
-        Without weights, the population that the table is a random sample of: {"fraction": 0.05} or {"size": 1000000}.
+        Without weights, the population from which the table is a random sample: {"fraction": 0.05} or {"size":
+        1000000}.
     k : int
-        Equivalence classes of fewer records are counted; 5 by default.
+        Equivalence classes with fewer records are counted. Default: 5.
     read : mapping
-        How a file is read, without a recipe that says it.
+        How to read a file, if there is no recipe.
     engine, memory
-        As for `protect`. Part by part, the columns that are looked at are held as numbers, 8 bytes a value.
+        As for `protect`. Part by part, the columns in use are held as numbers of 8 bytes per value.
     options : mapping
-        The old name of `read`.
+        Deprecated name of `read`.
     drivers : bool
-        Also say what drives the risk: minimal sample uniques, SUDA scores, and how much the risk falls if a column is
-        coarsened. Not on Spark.
+        Also report what drives the risk: minimal sample uniques, SUDA scores, and how much the risk falls if a column
+        is coarsened. Not on Spark.
     most_columns : int
-        With drivers: the largest number of columns of a minimal sample unique that is looked for. Default: all, for up
-        to 12 quasi-identifiers; fewer for more.
+        With drivers: the largest number of columns in a minimal sample unique. Default: all, for up to 12
+        quasi-identifiers; fewer for more.
     """
     check_asked(drivers, most_columns, on_spark=engine == "spark")
     read = renamed("options", options, "read", read)
@@ -208,14 +209,15 @@ def _once_prepared(source: Source, recipe: Recipe, engine: str | None, units: An
         risk = class_risk(classes([columns[n] for n in names]), rule.k, units)
         where = f" (scenario {printable(name)})" if recipe.scenarios else ""
         out.append(
-            f"Prepared as the recipe says, {risk.unique:,} {risk.noun} would be unique, and {risk.below_k:,} in "
+            f"After preparing columns as the recipe says, {risk.unique:,} {risk.noun} would be unique, and "
+            f"{risk.below_k:,} in "
             f"classes of fewer than {rule.k}{where}."
         )
     return tuple(out)
 
 
 def _columns(source: Source, recipe: Recipe, engine: str | None) -> tuple[dict[str, Column], Any, Any]:
-    """The quasi-identifiers and confidential columns of all records, as numbers; whose records they are; weights."""
+    """The quasi-identifiers and confidential columns of all records, as numbers; what k counts; weights."""
     names, unit = [*recipe.quasi, *recipe.of_role("confidential")], recipe.unit_column
     further = [*([] if unit is None else [unit]), *([] if recipe.weights is None else [recipe.weights.column])]
     place = source.engine(source.choose(engine), raw_rules(recipe))

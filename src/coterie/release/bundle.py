@@ -161,7 +161,7 @@ def _format(release: Release, wanted: str | None) -> tuple[Format, str]:
             return Format("xport", {**own.details, "version": 8}), ".xpt"
         return own, suffix
     if own is not None:
-        raise CoterieError("A file is released in its own format.", f"'{wanted}'", "leave the format out.")
+        raise CoterieError("A file is released in the format of the input.", f"'{wanted}'", "leave the format out.")
     wanted = wanted or "parquet"
     return default_format(wanted), _SUFFIX[wanted]
 
@@ -181,7 +181,7 @@ def _verified(release: Release, written: Written) -> Any:
         verdict = verify_claims(written.data, claims, dialect, memory=memory)
     if not verdict.ok:
         hint = "this is a bug in Coterie, or in the writer of the format: please report it. Nothing was written."
-        raise PromiseError("The written file must keep the promises.", " ".join(str(verdict).split()), hint)
+        raise PromiseError("The written file must meet the promises.", " ".join(str(verdict).split()), hint)
     return verdict
 
 

@@ -39,27 +39,29 @@ def verify(
     engine: str | None = None,
     dialect: Mapping[str, Any] | None = None,
 ) -> Verdict:
-    """Check a release on what was written, by code that shares nothing with what made it.
+    """Check a written release, with code that shares nothing with the code that made it.
 
     Parameters
     ----------
     release : path or table
-        The folder of a bundle, which is checked on all its recipe promises, its files on the hashes of its manifest; or
-        a file, a folder of Parquet files, or a table, which is checked on what the other arguments say.
+        A bundle's folder, which is checked against everything its recipe promises and the hashes in its manifest; or a
+        file, a folder of Parquet files or a table, which is checked against the other arguments.
     quasi, k, within, confidential, scenarios, unit
-        As for `coterie.verification.verify`; not for a bundle, which says them itself.
+        As for `coterie.verification.verify`; not for a bundle, which states its own claims.
     read : mapping
-        How a CSV file is read: delimiter, quote, encoding, header, names.
+        How to read a CSV file: delimiter, quote, encoding, header, names.
     recipe : Recipe, path or mapping
-        Instead of all these: what it promises, every scenario and guard, and the columns that a file may hold.
+        Instead of all these: check everything the recipe promises, every scenario and guard, and the columns that a
+        file may contain.
     input : path or table
-        Of a bundle whose column of units was dropped, what it was made from: the release is made again, which says
-        whose record each is, and the units in every class are counted again. Without it, the count that was made before
-        the column was dropped is repeated from `verify.json`.
+        For a bundle whose unit column was dropped: the original table. The release is repeated to find the unit of each
+        record, and the units in every class are counted again. Without it, the count made before the column was dropped
+        is taken from `verify.json`.
     engine : {"duckdb", "spark"}, optional
-        Who counts: DuckDB on this machine, or Spark's workers, for Parquet files in any place that they see.
+        The engine for the check: DuckDB on this machine, or Spark's workers, for Parquet files wherever they can read
+        them.
     dialect : mapping
-        The old name of `read`.
+        Deprecated name of `read`.
     """
     if engine not in (None, "duckdb", "spark"):
         raise CoterieError("'engine' must be one of duckdb, spark.", f"'{engine}'")
@@ -77,16 +79,18 @@ def verify(
     if folder and not ((further or recipe is not None) and _holds_data_alone(Path(release))):
         if further or recipe is not None:
             raise CoterieError(
-                "A bundle says itself what it promises.", "further claims", "to check others, name its data file."
+                "A bundle already states what it promises.",
+                "further claims",
+                "to check other claims, name its data file.",
             )
         return verify_bundle(Path(release), input)
     if input is not None:
-        what = "The input is needed only to count units that a bundle does not hold."
+        what = "The input is needed only for a bundle whose units were dropped."
         raise CoterieError(what, "a file or a table", "name the bundle's folder, or leave it out.")
     if recipe is None:
         return verify_file(release, quasi, k, **more)  # type: ignore[arg-type]
     if further:
-        raise CoterieError("A recipe says all that is claimed.", "further claims", "leave them out.")
+        raise CoterieError("A recipe already states all claims.", "further claims", "leave them out.")
     return _verify_by_recipe(release, recipe)
 
 
@@ -96,11 +100,11 @@ def _claims(recipe: Any, quasi: Any, k: Any, more: dict[str, Any]) -> Claims:
 
     if recipe is None:
         if "dialect" in more:
-            raise CoterieError("Only a CSV file has a dialect.", "'read' for Parquet files", "leave it out.")
+            raise CoterieError("Only CSV files have a dialect.", "'read' for Parquet files", "leave it out.")
         given = {name: more.get(name) for name in ("within", "confidential", "scenarios", "unit")}
         return claims_said(quasi, k, given["within"] or (), *(given[n] for n in ("confidential", "scenarios", "unit")))
     if quasi is not None or k is not None or more:
-        raise CoterieError("A recipe says all that is claimed.", "further claims", "leave them out.")
+        raise CoterieError("A recipe already states all claims.", "further claims", "leave them out.")
     recipe = as_recipe(recipe)
     _refuse_dropped_units(recipe)
     return claims_of(recipe, {})
@@ -108,8 +112,8 @@ def _claims(recipe: Any, quasi: Any, k: Any, more: dict[str, Any]) -> Claims:
 
 def _refuse_dropped_units(recipe: Recipe) -> None:
     if _drops_units(recipe):
-        what = "Units that are not released cannot be counted in a file."
-        raise CoterieError(what, f"unit '{recipe.unit_column}'", "verify the bundle, with --input for a new count.")
+        what = "Units that were dropped cannot be counted in the released file."
+        raise CoterieError(what, f"unit '{recipe.unit_column}'", "verify the bundle, with --input to count them again.")
 
 
 def _drops_units(recipe: Recipe) -> bool:
@@ -163,7 +167,7 @@ def verify_bundle(folder: Path, input: Any = None) -> Verdict:
     return judged(folder, recipe, verdict, input)
 
 
-_CHANGED = "The files of a bundle must be as they were written."
+_CHANGED = "The files of a bundle must not have been changed."
 
 
 def check_manifest(folder: Path, manifest: Mapping[str, Any]) -> None:
@@ -171,31 +175,31 @@ def check_manifest(folder: Path, manifest: Mapping[str, Any]) -> None:
     if manifest_text(folder) != sealed({name: value for name, value in manifest.items() if name != "seal"}):
         raise PromiseError(_CHANGED, "'manifest.json', which was changed")
     if manifest.get("verified") is not True:
-        raise PromiseError("A bundle must have been checked when it was written.", "'verified' is not true in it")
+        raise PromiseError("A bundle must have passed its check when it was written.", "'verified' is not true in it")
 
 
 def check_files(place: str, manifest: Mapping[str, Any], hashes: Mapping[str, str], others: Sequence[str]) -> None:
     """Refuse files that are gone, that were changed, and those of which nothing is known."""
     for name, facts in manifest["files"].items():
         if name not in hashes:
-            raise PromiseError("A bundle must hold the files of its manifest.", f"no '{name}' in '{place}'")
+            raise PromiseError("A bundle must contain the files in its manifest.", f"no '{name}' in '{place}'")
         if hashes[name] != facts["sha256"]:
             raise PromiseError(_CHANGED, f"'{name}', which was changed")
     if others:
-        what = "A bundle must hold the files of its manifest, and no others."
-        hint = "keep it elsewhere; delete what a system leaves where somebody looks, such as .DS_Store and Thumbs.db."
-        raise PromiseError(what, f"{listed(others)}, of which nothing is known", hint)
+        what = "A bundle must contain the files in its manifest and no others."
+        hint = "move it elsewhere; delete files that the system creates, such as .DS_Store and Thumbs.db."
+        raise PromiseError(what, f"{listed(others)}, not in the manifest", hint)
 
 
 def judged(folder: Path, recipe: Recipe, verdict: Verdict, input: Any) -> Verdict:
     """The verdict on a bundle's data beside what the bundle says itself, with the units that it does not hold."""
     said, of_units = _verdict_in(folder)
     if verdict.ok and not _is_same(said, verdict.facts()):
-        raise PromiseError("The verdict of a bundle must be that on its data.", "another in 'verify.json'")
+        raise PromiseError("The verdict in a bundle must match its data.", "a different one in 'verify.json'")
     dropped = _drops_units(recipe)
     if input is not None and not dropped:
-        what = "The input is needed only to count units that are not released."
-        raise CoterieError(what, "a bundle without such units", "leave it out.")
+        what = "The input is needed only to count units that were dropped."
+        raise CoterieError(what, "a bundle without dropped units", "leave it out.")
     if not dropped:
         return verdict
     return verdict.with_checks(_units_said(of_units, recipe) if input is None else _units_again(folder, input))
@@ -219,9 +223,9 @@ def _units_said(said: list[Any], recipe: Recipe) -> list[Check]:
         checks = [Check.from_dict(one) for one in said]
         counted = {check.scenario: check for check in checks if _counts_units(check, recipe)}
     if any(counted[name].wanted != rule.k if name in counted else True for name, rule in recipe.promises.items()):
-        what = "A bundle whose units are not released must say that they were counted before."
-        raise PromiseError(what, "nothing of that in 'verify.json'", "--input FILE counts them again.")
-    again = " This count is from the bundle; --input FILE makes it again."
+        what = "A bundle whose units were dropped must record that they were counted."
+        raise PromiseError(what, "no such record in 'verify.json'", "--input FILE counts them again.")
+    again = " This count was made with the bundle; --input FILE repeats it."
     return [replace(check, sentence=check.sentence + again) for check in checks]
 
 
@@ -238,8 +242,8 @@ def _units_again(folder: Path, input: Any) -> tuple[Check, ...]:
 
     again, checks = replayed(folder, input)
     if not again.same:
-        what = "Units can be counted again only if the input leads to the same release."
-        raise PromiseError(what, str(again), "give the file that the bundle was made from.")
+        what = "Units can be counted again only if the input gives the same release."
+        raise PromiseError(what, str(again), "give the original file of the bundle.")
     return checks
 
 

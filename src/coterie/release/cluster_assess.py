@@ -45,8 +45,8 @@ _SIZE = "\ue000size"  # how many units the class of a record has: carried along 
 def assess_on_spark(source: ClusterSource, recipe: Recipe) -> Assessed:
     """Records, what is said of each scenario, and of confidential columns in its classes."""
     if source.frame is not None:
-        what = "On Spark, Parquet files are assessed."
-        raise CoterieError(what, "a DataFrame", "write it to a folder first, and name that.")
+        what = "On Spark, only Parquet files can be assessed."
+        raise CoterieError(what, "a DataFrame", "write it to a folder first, and give that folder.")
     engine: Any = source.engine("spark", raw_rules(recipe))
     assert isinstance(engine, SparkEngine)
     check_population(recipe, engine.records)

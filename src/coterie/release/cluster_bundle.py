@@ -62,7 +62,7 @@ class Stage:
 def write_on_cluster(release: Release, folder: str, force: bool, format: str | None, progress: bool) -> None:
     """Write the bundle beside its place, check the bytes of the data, and move it there."""
     if format not in (None, "parquet"):
-        raise CoterieError("On Spark, a release is written as Parquet.", f"'{format}'", "leave the format out.")
+        raise CoterieError("On Spark, a release is always written as Parquet.", f"'{format}'", "leave the format out.")
     source = release._source
     assert isinstance(source, ClusterSource)
     session = source.session
@@ -82,7 +82,7 @@ def _read(session: Any, place: str) -> Any:
     The workers write through pyarrow, which knows object stores that Spark knows with further jars, or under other
     names. The bundle is there by now, and nothing has failed.
     """
-    plain = f"file://{Path(place).absolute().as_posix()}" if not is_uri(place) else place
+    plain = f"file:///{Path(place).absolute().as_posix().lstrip('/')}" if not is_uri(place) else place
     found, reason = attempt(session.read.parquet, re.sub(r"([\\*?\[\]{}])", r"\\\1", plain))  # taken for patterns
     return place if reason is not None else found
 
@@ -100,9 +100,9 @@ def make_on_cluster(
     target = Target(None if stage is None else stage.data, names, source.format.details["compression"])
     if source.frame is not None:
         if stage is None:
-            what = "A dry run is for files: a DataFrame is laid down below the place of the bundle first."
+            what = "A dry run needs files: a DataFrame is first written next to the bundle."
             raise CoterieError(what, "a Spark DataFrame", "call save(path).")
-        with progress_.bar(progress, "laying the records down"):
+        with progress_.bar(progress, "writing the records to files"):
             make_folder(stage.input)
             source.lay_down(stage.input, str(recipe.file.key), [*surveyed_columns(recipe), *names])
     try:
@@ -203,10 +203,10 @@ def check_remote(folder: str, force: bool) -> None:
     from pyarrow import fs
 
     if force:
-        what = "A bundle on another file system is not replaced: that can't be done in one step."
+        what = "A bundle on another file system cannot be replaced in one step."
         raise CoterieError(what, "--force", "remove the old one first, or choose another name.")
     if not re.fullmatch(r"[^?#]+", folder):
-        raise CoterieError("The place of a bundle must be a plain URI.", "one with ? or #")
+        raise CoterieError("The location of a bundle must be a plain URI.", "one with ? or #")
     system, path = file_system(folder)
     info, reason = attempt(system.get_file_info, path)
     if reason is not None:

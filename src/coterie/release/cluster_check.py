@@ -27,7 +27,7 @@ _SMALL = 1 << 28  # bytes: no other file of a bundle is larger
 def verify_on_spark(release: Any, claims: Claims | None, input: Any) -> Verdict:
     """Check Parquet files on claims, or a bundle on its own."""
     if not isinstance(release, (str, Path)):
-        raise CoterieError("On Spark, files are checked.", f"an object of type {type(release).__name__}")
+        raise CoterieError("On Spark, only files can be checked.", f"an object of type {type(release).__name__}")
     if claims is None:
         return _verify_bundle(str(release), input)
     files = open_parquet(str(release))
@@ -43,7 +43,7 @@ def _verify_bundle(place: str, input: Any) -> Verdict:
     with _small_files(place) as folder:
         manifest = read_manifest(folder)
         if data_name(manifest) != DATA:
-            what = "On Spark, bundles with a folder of Parquet files are checked."
+            what = "On Spark, only bundles with a folder of Parquet files can be checked."
             raise CoterieError(what, "one with a single data file", "leave the engine out.")
         check_manifest(folder, manifest)
         files = open_parquet(f"{place.rstrip('/')}/{DATA}")

@@ -93,7 +93,7 @@ class ClusterSource(Source):
     @property
     def table(self) -> Any:
         """Refused: the table does not come to the driver."""
-        raise CoterieError("On Spark, records stay with the workers.", "a look at the whole table")
+        raise CoterieError("On Spark, records stay on the workers.", "a look at the whole table")
 
     def choose(self, engine: str | None) -> str:
         """Spark; another engine was meant for something else."""
@@ -106,7 +106,9 @@ class ClusterSource(Source):
         """The files on Spark."""
         assert name == "spark"
         if self.files is None:
-            raise CoterieError("A DataFrame is read once it lies in files.", "no place for these", "call save(path).")
+            raise CoterieError(
+                "A DataFrame can be read only after it was written to files.", "no place for these", "call save(path)."
+            )
         memory = self.memory if self.limited else None
         engine = SparkEngine(self.session, self.files, Reading(rules), memory, rows, hashed=self.frame is None)
         self.sha256 = engine.sha256
@@ -122,8 +124,8 @@ class ClusterSource(Source):
         if self.frame is None and key is not None:
             raise refuse_key(key)
         if self.frame is not None and key is None:
-            what = "A Spark DataFrame needs a key: its rows have no order of their own, and results would differ."
-            hint = 'name a column whose values are unique: key="id", or [file] key = "id" in the recipe.'
+            what = "A Spark DataFrame needs a key: its rows have no fixed order, so results would differ between runs."
+            hint = 'name a column with unique values: key="id", or [file] key = "id" in the recipe.'
             raise CoterieError(what, "none", hint)
         if key is not None and key not in self.names:
             raise CoterieError("The key must be a column of the DataFrame.", f"'{key}'")
@@ -136,7 +138,7 @@ class ClusterSource(Source):
         frame = self.frame.select(*(_quoted(name) for name in wanted)).orderBy(_quoted(key))
         names = {name for _, name in collected(frame.mapInArrow(_writer(folder, key), SCHEMA))}
         if not names:
-            raise CoterieError("The table must hold records.", "0")
+            raise CoterieError("The table must contain records.", "0")
         remove_others(folder, names)
         self.files = open_parquet(folder)
 
@@ -148,7 +150,7 @@ class ClusterSource(Source):
 
 def refuse_key(key: str) -> CoterieError:
     """A key for a table whose records have an order already."""
-    what = "A key is for Spark DataFrames: files and other tables have an order."
+    what = "A key is only for Spark DataFrames: files and other tables have a fixed order."
     return CoterieError(what, f"'{key}'", "leave it out.")
 
 
@@ -209,7 +211,7 @@ def written(folder: str, key: str, batches: Iterator[Any]) -> Iterator[tuple[int
 
 
 def _check_key(column: Any, key: str, last: Any) -> Any:
-    """Refuse keys that are missing or repeat: each must be above the one before. Gives the last one.
+    """Refuse keys that are missing or repeat: each edge must be above the one before. Gives the last one.
 
     So are those that Spark holds for equal and others don't, or the other way round: the order of texts that differ by
     case alone under a collation, of two zeros, and of what is no number is anybody's guess.
@@ -217,9 +219,9 @@ def _check_key(column: Any, key: str, last: Any) -> Any:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    what, hint = "The values of a key must be there, each in one record.", "take another column, or make one."
+    what, hint = "The values of a key must be unique and not missing.", "use another column, or create one."
     if pa.types.is_nested(column.type):
-        raise CoterieError("A key must be a column of plain values.", f"'{key}' of type {column.type}", hint)
+        raise CoterieError("A key must be a column of simple values.", f"'{key}' of type {column.type}", hint)
     if column.null_count:
         raise CoterieError(what, f"missing ones in '{key}'", hint)
     before = column if last is None else pa.concat_arrays([last, column])

@@ -50,7 +50,7 @@ class Comparison:
 
     @property
     def best(self) -> Candidate | None:
-        """The candidate that loses least of those whose largest risk is at most `risk`; None if there is none."""
+        """The candidate with the least loss among those whose largest risk is at most `risk`; None if there is none."""
         return next((candidate for candidate in self.candidates if candidate.chosen), None)
 
     @boundary
@@ -100,9 +100,9 @@ def compare(
     progress: bool = False,
     options: Mapping[str, Any] | None = None,
 ) -> Comparison:
-    """Protect a table by several methods, for several k, and say what each loses and what risk it leaves.
+    """Protect a table with several methods and several k, and report the loss and the remaining risk of each candidate.
 
-    A candidate whose promise cannot be kept is told as not possible, with the reason; the others are compared. The
+    A candidate whose promise cannot be kept is listed as not possible, with the reason; the others are compared. The
     table is read and surveyed once. Candidates are solved on all cores, and share what they have in common; their
     `seconds` are CPU seconds of grouping, without those of compiling.
 
@@ -110,29 +110,29 @@ def compare(
     ----------
     table : path, table or Source
     k : list of int
-        Needed, unless a risk is given.
+        Required, unless a risk is given.
     methods : list of str
-        Each once, however often they are named. By default mdav, mdav* and auto; with a unit, mdav and auto.
+        Methods to try; duplicates are ignored. Default: mdav, mdav* and auto; with a unit, mdav and auto.
     risk : float, optional
-        The largest re-identification risk that may be left, above 0 and at most 0.5. The least k that keeps it is
-        tried, too, and `Comparison.best` is the candidate with the least information loss whose largest risk is at most
+        The largest acceptable re-identification risk, above 0 and at most 0.5. The smallest k that achieves it is tried
+        as well, and `Comparison.best` is the candidate with the least information loss whose largest risk is at most
         this.
     importance : mapping of str to list of float, optional
         For some quasi-identifiers, the importances to try, such as {"income": [1, 3, 10]}: candidates are all
-        combinations with the methods and k. Their information loss weighs all columns the same, so that they can be
-        compared; `Candidate.column_losses_percent` has that of these columns alone.
+        combinations with the methods and k. Their information loss gives all columns equal weight, so that they can be
+        compared; `Candidate.column_losses_percent` has the loss of each of these columns.
     recipe : Recipe, path or mapping, optional
-        Says roles, kinds and importance; its k (or risk) and its method are replaced. One with scenarios is refused,
-        as each has its own k.
+        Gives roles, kinds and importance; its k (or risk) and its method are replaced. A recipe with scenarios is
+        refused, because each has its own k.
     quasi, confidential, drop, keep : list of str
-        Instead of a recipe. Columns that no list names are kept.
+        Instead of a recipe. Columns in no list are kept.
     kind : mapping
-        Instead of a recipe, the kinds of columns that cannot be guessed, such as {"region": "nominal"}.
+        Instead of a recipe: kinds of columns that cannot be guessed, such as {"region": "nominal"}.
     missing, strata, weights, unit
         Instead of a recipe, as its sections: a policy, or {"policy": "own-value", "small": "merge"}; a list of columns,
         or {"within": ["sex"], "small": "merge"}; a column; a column, or "none".
     read : mapping
-        How a file is read, without a recipe that says it.
+        How to read a file, if there is no recipe.
     seed : int
         Random seed of all candidates.
     engine, memory
@@ -140,7 +140,7 @@ def compare(
     progress : bool
         Show a progress bar.
     options : mapping
-        The old name of `read`.
+        Deprecated name of `read`.
 
     Raises
     ------
@@ -162,7 +162,7 @@ def compare(
     )
     source, chosen = source_and_recipe(table, recipe, choices, memory=memory, looking=True)
     if chosen.scenarios:
-        raise CoterieError("Candidates differ in k, so scenarios, which have their own, are not compared.", "scenarios")
+        raise CoterieError("Candidates differ in k, so scenarios with their own k cannot be compared.", "scenarios")
     asked, tried = check_risk(risk), check_importance(importance, chosen)
     sizes, names = check_sizes(k, methods, asked, chosen)
     chosen.check_columns(source.names)
@@ -187,8 +187,8 @@ def candidates_of(
     importance is told, and whose own loss.
     """
     if recipes[0].previous is not None:
-        what = "Candidates are compared by themselves, not beside earlier releases."
-        raise CoterieError(what, "[previous]", "leave it out here; protect looks at the one that you choose.")
+        what = "compare does not take earlier releases into account."
+        raise CoterieError(what, "[previous]", "leave it out here; protect checks the candidate that you choose.")
     check_analyses(recipes[0], place)
     with progress_.bar(progress, "comparing"):
         if place == "memory" and not recipes[0].scenarios:

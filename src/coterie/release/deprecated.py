@@ -14,5 +14,5 @@ def renamed(old: str, given: Any, new: str, value: Any) -> Any:
         return value
     if value is not None:
         raise CoterieError(f"'{old}' is the old name of '{new}'.", "both", f"leave '{old}' out.")
-    warnings.warn(f"'{old}' is called '{new}' now.", DeprecationWarning, stacklevel=4)
+    warnings.warn(f"'{old}' has been renamed to '{new}'.", DeprecationWarning, stacklevel=4)
     return given

@@ -33,12 +33,12 @@ _MOST_SCENARIOS = 64  # combinations of scenarios that are looked at
 
 @dataclass(frozen=True, repr=False)
 class Difference:
-    """What an intruder finds who lays a release and earlier ones of the same persons over each other.
+    """What an intruder can learn by combining a release with earlier releases about the same persons.
 
     Attributes
     ----------
     facts : DifferenceFacts
-        All that there is to say. Internal: it shows risk. It holds no record's value.
+        All results. Internal, because they show risk. They contain no record's value.
     """
 
     facts: DifferenceFacts
@@ -50,12 +50,12 @@ class Difference:
 
     @property
     def smallest_set(self) -> int:
-        """The least number of persons that are consistent with somebody's classes in all releases."""
+        """The smallest set of persons that fit somebody's classes in all releases."""
         return self.facts.smallest_set
 
     @property
     def below_k(self) -> int:
-        """How many persons of the release have fewer than k."""
+        """The number of persons in the release with fewer than k candidates."""
         return self.facts.below_k
 
     def as_dict(self) -> dict[str, Any]:
@@ -80,9 +80,9 @@ def difference(
     rows: bool = False,
     progress: bool = False,
 ) -> Difference:
-    """Lay a release and earlier ones of the same persons over each other: how many candidates are left for each.
+    """Combine a release with earlier releases about the same persons, and count the candidates left for each person.
 
-    Every release is made again from its input, in memory, to know the class of each record; nothing is written.
+    Every release is repeated from its input, in memory, to find the class of each record; nothing is written.
 
     Parameters
     ----------
@@ -91,24 +91,26 @@ def difference(
     input : path or table
         What it was made from.
     before : list of (release, input)
-        The earlier bundles and what they were made from; or one such pair.
+        The earlier bundles with their original tables; or one such pair.
     by : str or list of str, optional
-        The column that tells persons apart, in every input. Without, the first identifier or unit of all recipes that
-        does; or the record number, if all were made from the same file.
+        The column that identifies persons in every input. Default: the first identifier or unit common to all recipes
+        that does; or the row number, if all were made from the same file.
     rows : bool
-        Match records by their numbers instead: the first with the first, and so on.
+        Match records by row number instead: first with first, and so on.
     progress : bool
         Show a progress bar.
 
     Raises
     ------
     CoterieError
-        If a release cannot be made again, or nothing tells who is who.
+        If a release cannot be repeated, or nothing identifies the persons.
     """
     names = columns_by(by)
     if not isinstance(rows, bool):
         raise CoterieError(
-            "'rows' must be True or False.", f"an object of type {type(rows).__name__}", "'by' takes names."
+            "'rows' must be True or False.",
+            f"an object of type {type(rows).__name__}",
+            "'by' must be a list of column names.",
         )
     pairs = checked_pairs([(release, input), *_listed(before)])
     recipes = [recipe_of(folder) for folder, _ in pairs]
@@ -135,7 +137,7 @@ def facts_of(releases: Sequence[Watched], by: Sequence[str], rows: bool) -> Diff
         there[j, person] = True
     back, left = there[0] & there[1:].any(axis=0), ~there[0] & there[1:].any(axis=0)
     if prod(len(r.recipe.promises) for r in releases) > _MOST_SCENARIOS:
-        what = f"At most {_MOST_SCENARIOS} combinations of scenarios are looked at."
+        what = f"At most {_MOST_SCENARIOS} combinations of scenarios can be examined."
         raise CoterieError(what, f"{prod(len(r.recipe.promises) for r in releases):,}", "use fewer scenarios.")
     try:
         cases = [_case(names, releases, who, there) for names in product(*(r.recipe.promises for r in releases))]
@@ -143,7 +145,7 @@ def facts_of(releases: Sequence[Watched], by: Sequence[str], rows: bool) -> Diff
         worst = min(range(len(cases)), key=lambda i: (-shown[i].below_k, shown[i].smallest_set))
         columns = _columns(cases[worst], releases, who, there)
     except TooManyError:
-        what = "Persons have too many records in several releases: their combinations can't be held."
+        what = "Persons have too many records in several releases: their combinations do not fit into memory."
         raise CoterieError(what, "more than 100,000,000 of them", "compare fewer releases at a time.") from None
     return DifferenceFacts(
         ok=all(one.below_k == 0 for one in shown),

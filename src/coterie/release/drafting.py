@@ -46,13 +46,13 @@ def draft_recipe(
     k : int
         The size of the smallest equivalence class.
     read : mapping, optional
-        How a file is read, where that cannot be told from it: delimiter, encoding, decimal, missing and so on.
+        How to read a file, where that cannot be detected: delimiter, encoding, decimal, missing and so on.
     kind : mapping, optional
-        The kinds of columns that are known already, such as {"region": "nominal"}; they are masked or guarded.
+        Kinds of columns that are already known, such as {"region": "nominal"}; these columns are masked or guarded.
     memory : int or str, optional
-        The most bytes that may be taken, about, such as "2GB": a file that needs more is looked at part by part.
+        Approximate memory limit, such as "2GB"; a file that needs more is read part by part.
     options : mapping, optional
-        The old name of `read`.
+        Deprecated name of `read`.
     """
     source = open_source(table, renamed("options", options, "read", read), memory=memory)
     return printable_toml(draft_of(suggestions(source, kind), k))
@@ -99,7 +99,7 @@ class Choices:
     unit : str
         The column whose different values k counts, or "none" where it counts records.
     formulas : str
-        What is done with formulas in a file of text.
+        What to do with text that a spreadsheet would run as a formula.
     kind : mapping
         The kinds of quasi-identifiers and confidential columns that are not to be guessed, or can't be.
     read : mapping
@@ -162,7 +162,7 @@ def source_and_recipe(
     choices : Choices
         Instead of a recipe: one or the other.
     memory : int or str, optional
-        The most bytes that may be taken, about.
+        Approximate memory limit in bytes.
     looking : bool
         For those who release nothing: columns that no role names are kept, and k is 5 unless it is given.
     called : function
@@ -171,7 +171,7 @@ def source_and_recipe(
         Where the work will be done. On Spark, a recipe is needed: nobody looks at the table here.
     """
     if recipe is None and (engine == "spark" or isinstance(table, ClusterSource)):
-        hint = "coterie recipe FILE drafts one, by a look at one of the files."
+        hint = "coterie recipe FILE drafts one from one of the files."
         raise CoterieError(f"On Spark, {called('recipe')} is needed.", "none", hint)
     if recipe is not None:
         if choices.given:
@@ -216,10 +216,10 @@ def _roles(choices: Choices, called: Callable[[str], str]) -> dict[str, str]:
             raise CoterieError(f"{called(option)} must be a list of column names.", "a string")
         for name in names or ():
             if where.get(name) == option:
-                raise CoterieError("A column must be named once.", f"'{name}' twice in {called(option)}")
+                raise CoterieError("A column can be named only once.", f"'{name}' twice in {called(option)}")
             if name in where:
                 lists = f"{called(where[name])} and {called(option)}"
-                raise CoterieError("A column has one role.", f"'{name}' in two lists: {lists}")
+                raise CoterieError("A column can have only one role.", f"'{name}' in two lists: {lists}")
             where[name] = option
     unit = {} if choices.unit in (None, NO_UNIT) else {choices.unit: "identifier"}  # dropped, unless kept by name
     return dict.fromkeys(choices.within, "quasi") | unit | {name: _ROLES[option] for name, option in where.items()}
@@ -289,7 +289,7 @@ def _about_row(unnamed: Sequence[str], called: Callable[[str], str]) -> str | No
     """What a column is that nobody gave this name."""
     if ROW not in unnamed:
         return None
-    what = f"a first column without a name is called '{ROW}' (the names of rows, as R writes them)"
+    what = f"a first column without a name, such as R's row names, is called '{ROW}'"
     return f"{what}: {called('drop')} {ROW}."
 
 
@@ -298,7 +298,7 @@ def _about_kinds(
 ) -> list[Mistake]:
     """What is wrong with kinds that were said: no such column or kind, or a column that has none."""
     if kinds is not None and not isinstance(kinds, Mapping):
-        raise CoterieError(f"{called('kind')} must say a kind for each of some columns.", f"a {type(kinds).__name__}")
+        raise CoterieError(f"{called('kind')} must map columns to kinds.", f"a {type(kinds).__name__}")
     mistakes = []
     for name, kind in (kinds or {}).items():
         path = ("columns", str(name), "kind")
@@ -327,5 +327,5 @@ def _undecided(
             hint = f"{in_shell(called('kind'), name + '=KIND')} says it, or a recipe."
         else:
             hint = f'{called("kind")} says it, {{"{name}": …}}, or a recipe.'
-        mistakes.append(Mistake(("columns", name), f"Its kind must be decided by you: {question}", None, hint))
+        mistakes.append(Mistake(("columns", name), f"You must decide its kind: {question}", None, hint))
     return mistakes

@@ -35,14 +35,14 @@ def check_asked(drivers: Any, most_columns: Any, on_spark: bool = False) -> None
     if not isinstance(drivers, bool):
         raise CoterieError("drivers must be True or False.", type(drivers).__name__)
     if drivers and on_spark:
-        what = "What drives the risk is searched in one memory: the quasi-identifiers of all records must be there."
+        what = "Risk drivers need the quasi-identifiers of all records in memory."
         raise CoterieError(what, "a table on Spark", "assess a sample of it, as a file, in memory.")
     if most_columns is None:
         return
     if not drivers:
-        raise CoterieError("most_columns has no effect without drivers.", hint="leave it out, or say drivers=True.")
+        raise CoterieError("most_columns has no effect without drivers.", hint="leave it out, or set drivers=True.")
     if isinstance(most_columns, bool) or not isinstance(most_columns, int) or most_columns < 1:
-        raise CoterieError("most_columns must be a whole number from 1 on.", repr(most_columns)[:40])
+        raise CoterieError("most_columns must be a whole number of at least 1.", repr(most_columns)[:40])
 
 
 def drivers_of(
@@ -122,7 +122,7 @@ def save_scores(
     Records are numbered from 1, in the order of the file that was assessed.
     """
     if not isinstance(path, (str, Path)):
-        what = "The place of the scores must be a path."
+        what = "The output file of the scores must be a path."
         raise CoterieError(what, f"an object of type {type(path).__name__}", 'such as "scores.csv".')
     to = Path(path).absolute()
     check_scores_file(to, force, source=source)
@@ -134,7 +134,7 @@ def check_scores_file(path: Path, force: bool, called: str = "force=True", sourc
     if path.suffix.lower() != ".csv":
         raise CoterieError("The file of scores must end in .csv.", f"'{path.name}'")
     if path.is_dir() or not path.absolute().parent.is_dir():
-        raise CoterieError("The file of scores needs a folder that exists.", f"'{path}'")
+        raise CoterieError("The folder of the scores file must exist.", f"'{path}'")
     if path.exists() and source is not None and source.exists() and path.samefile(source):
         raise CoterieError("The file of scores must not be the input file.", f"'{path}'")
     if path.exists() and not force:

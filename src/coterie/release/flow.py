@@ -69,42 +69,41 @@ def protect(
     Parameters
     ----------
     table : DataFrame, pyarrow Table, path or Source
-        The records. Of a file, CSV, Parquet, Feather and, with the extra `files`, SPSS, Stata and SAS are read. A
+        The records. Files may be CSV, Parquet, Feather and, with the extra `files`, Excel, SPSS, Stata and SAS. A
         folder of Parquet files is one table. With the extra `spark`, a Spark DataFrame.
     recipe : Recipe, path of a TOML file, or mapping
-        What every column is, and what must hold.
+        The role of every column, and the promises to keep.
     engine : {"memory", "duckdb", "spark"}, optional
-        Where the work is done: on the whole table in memory, part by part on a CSV or Parquet file, or on the workers
-        of Spark. By default the size of the file decides, and Spark's DataFrames are protected there. The released
-        values are the same for the same recipe and seed; part by part, blocks = "auto" is written into a recipe that
-        has no blocks.
+        The engine: the whole table in memory, a CSV or Parquet file part by part, or Spark's workers. Default: by the
+        size of the file; Spark DataFrames are protected on Spark. The released values are the same for the same recipe
+        and seed; part by part, blocks = "auto" is written into a recipe that has no blocks.
     memory : int or str, optional
-        The most bytes that may be taken, about, such as "2GB"; six tenths of the machine's memory unless given. On
-        Spark, by each worker; 1GB unless given.
+        Approximate memory limit, such as "2GB". Default: six tenths of the machine's memory. On Spark, the limit of
+        each worker; default 1GB.
     key : str, optional
-        Of a Spark DataFrame, the column whose unique values give its rows an order; or [file] key in the recipe.
+        For a Spark DataFrame: the column whose unique values define the order of its rows; or [file] key in the recipe.
     progress : bool
         Show a progress bar.
 
     Returns
     -------
     Release
-        The protected table in the container of the input, the verdict of the check, measures; `save` writes the bundle.
-        Where the table is too large for memory, `data` is None until `save`, which does the work part by part.
+        The protected table in the container of the input, the verdict of the check, and measures; `save` writes the
+        bundle. For a table too large for memory, `data` is None until `save`, which does the work part by part.
 
     Raises
     ------
     RecipeError
-        If the recipe is wrong, or does not fit the table.
+        If the recipe has mistakes, or does not fit the table.
     PromiseError
         If the promise cannot be kept: nothing is released.
     CoterieError
-        If the table cannot be read as the recipe says. No message holds a record's value.
+        If the table cannot be read as the recipe says. No message contains a record's value.
 
     Warns
     -----
     PrivacyWarning
-        If the recipe calls a column numeric or integer whose values have labels in the file.
+        If a column that the recipe calls numeric or integer has value labels in the file.
     """
     release = opened(table, recipe, engine=engine, memory=memory, key=key)
     if release.engine == "memory":
@@ -141,7 +140,7 @@ def with_key(recipe: Recipe, source: Source, key: str | None) -> Recipe:
 
     said = recipe.file.key
     if key is not None and said not in (None, key):
-        raise CoterieError("The key must be the recipe's.", f"'{key}'", "leave one of them out.")
+        raise CoterieError("The key must be the one in the recipe.", f"'{key}'", "leave one of them out.")
     found = key if key is not None else said
     if isinstance(source, ClusterSource):
         source.check_key(found)
@@ -220,5 +219,5 @@ def checked(data: Any, source: Source, recipe: Recipe) -> Any:
     verdict = verify_claims(answers(data, source, recipe), claims_of(recipe, source.details))
     if not verdict.ok:
         hint = "this is a bug in Coterie: please report it."
-        raise PromiseError("The release must keep its promises.", " ".join(str(verdict).split()), hint)
+        raise PromiseError("The release must meet its promises.", " ".join(str(verdict).split()), hint)
     return verdict

@@ -46,8 +46,8 @@ def nearly_all_differ(kept: KeptRisk | None) -> str | None:
     more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
     they_are, them = ("it is", "it") if len(names) == 1 else ("they are", "them")
     return (
-        f"Nearly all values of {named}{more} differ, and {they_are} not masked: whoever knows a value finds "
-        f"the record, whatever k is. Drop {them} (identifier), mask {them} (quasi), or round {them} before."
+        f"Nearly all values of {named}{more} differ, and {they_are} not masked: anyone who knows a value can "
+        f"find the record, whatever k is. Drop {them} (identifier), mask {them} (quasi), or round {them} first."
     )
 
 

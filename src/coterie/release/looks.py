@@ -64,7 +64,7 @@ def _looks_in_parts(source: Source) -> tuple[dict[str, Look], dict[str, Sample]]
                 taken[name].add(array)
         engine.check_unchanged()
         if engine.records == 0:
-            raise CoterieError("The table must hold records.", "0")
+            raise CoterieError("The table must contain records.", "0")
         return {name: one.seen() for name, one in looking.items()}, taken
     finally:
         engine.close()

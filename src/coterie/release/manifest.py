@@ -59,7 +59,7 @@ def read_manifest(folder: Path) -> dict[str, Any]:
         raise CoterieError("A bundle must have a manifest.json.", f"'{folder}' without one that can be read")
     links = [name for name in ("manifest.json", DATA, *manifest["files"]) if (folder / name).is_symlink()]
     if links:  # what is checked here could be something else where the bundle goes
-        raise PromiseError("A bundle must hold its files itself.", f"{_quoted(links)}, which lead elsewhere")
+        raise PromiseError("A bundle must not contain links.", f"{_quoted(links)}, which lead elsewhere")
     return manifest  # type: ignore[no-any-return]
 
 
@@ -105,7 +105,7 @@ def format_of(manifest: Mapping[str, Any]) -> Format:
     form = Format.from_dict(manifest["format"])
     name = data_name(manifest)
     if form.kind != ("parquet" if name == DATA else kind_of(Path(name))):
-        raise CoterieError("The manifest must say how the data file is written.", f"another kind, {form.kind}")
+        raise CoterieError("The manifest must describe the format of the data file.", f"another kind, {form.kind}")
     check_details(form)
     return form
 

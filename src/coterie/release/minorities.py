@@ -69,8 +69,9 @@ def told_of_minorities(shrunk: Sequence[ShrunkFacts]) -> list[str]:
     some = "; ".join(_words(one) for one in shrunk[:_NAMED])
     more = f"; and so in {len(shrunk) - _NAMED:,} more columns" if len(shrunk) > _NAMED else ""
     return [
-        f"Minorities shrink, since one category stands for a group. More than a tenth of their records lost: {some}"
-        f"{more}. Remedies: importance on the column, or strata, which no group mixes."
+        "Small categories shrink, because each group is released with a single category. More than a tenth of "
+        f"their records lost: {some}"
+        f"{more}. Remedies: give the column more importance, or make it a stratum."
     ]
 
 

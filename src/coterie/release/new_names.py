@@ -19,7 +19,7 @@ def check_new_names(recipe: Recipe, format: Format | None) -> None:
     for (section, key), name in told.items():
         where = "[output] number" if section == "output" else f"rename of '{key}'"
         if (reason := why_not(name, every, format)) is not None:
-            raise CoterieError(f"{where} must be a name that the file can hold: {reason}", f"'{name}'")
+            raise CoterieError(f"{where} must be a valid name in this file format: {reason}", f"'{name}'")
         if format.kind == "csv" and recipe.file.formulas == "refuse" and harmless([name]) != [name]:
             hint = "choose another, or [file] formulas."
-            raise CoterieError(f"{where} must be a name that no spreadsheet runs as a formula.", f"'{name}'", hint)
+            raise CoterieError(f"{where} must not be a name that a spreadsheet runs as a formula.", f"'{name}'", hint)

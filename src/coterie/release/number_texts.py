@@ -38,7 +38,7 @@ def check_number_texts(source: Source, kinds: Mapping[str, str | None]) -> None:
         raise errors[0]
     if errors:
         lines = "\n  ".join(str(error) for error in errors)
-        raise _SeveralError(f"{len(errors)} columns may be numbers, or not:\n  {lines}")
+        raise _SeveralError(f"It is unclear whether {len(errors)} columns hold numbers:\n  {lines}")
 
 
 def questions_about_numbers(source: Source, kinds: Mapping[str, str | None]) -> dict[str, str]:
@@ -127,9 +127,7 @@ class _Marks:
         """What must be clear of such a column."""
         if not self.short or not self.grouped or self.others:
             return None
-        what = (
-            f"It must be clear whether '{source.decimal}' in '{name}' is the decimal mark or stands between thousands."
-        )
+        what = f"It is unclear whether '{source.decimal}' in '{name}' is the decimal mark or the thousands separator."
         got = f"{self.grouped:,} numbers with three digits after it, and {self.short:,} whole ones below 1,000"
         hint = f"{option('thousands', source.decimal)}, or {in_shell('--kind', name + '=numeric')}."
         return CoterieError(what, got, hint)

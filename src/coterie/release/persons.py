@@ -15,7 +15,10 @@ from .watching import Watched
 
 Ints = NDArray[np.int64]
 
-BY = "name the column that tells persons apart: --by COLUMN (by=, or [previous] by); or --rows (rows=True)."
+BY = (
+    "name the column that identifies persons: --by COLUMN (by=, or [previous] by); or match by row number: "
+    "--rows (rows=True)."
+)
 
 
 class Matched(NamedTuple):
@@ -32,7 +35,7 @@ def columns_by(by: Any) -> tuple[str, ...]:
         return ()
     names = (by,) if isinstance(by, str) else tuple(by) if isinstance(by, Iterable) else ()
     if not names or not all(isinstance(name, str) and name for name in names) or len(set(names)) < len(names):
-        what, hint = "'by' must be a column, or a list of different ones.", "leave it out to have one found."
+        what, hint = "'by' must be a column, or a list of different ones.", "leave it out to have one chosen."
         got = f"an object of type {type(by).__name__}"
         raise CoterieError(what, "none" if isinstance(by, (list, tuple)) and not by else got, hint)
     return names
@@ -41,10 +44,10 @@ def columns_by(by: Any) -> tuple[str, ...]:
 def check_by(by: Sequence[str], rows: bool, recipes: Sequence[Recipe]) -> None:
     """Refuse columns that an input lacks, and two ways at once."""
     if by and rows:
-        raise CoterieError("Persons are matched by a column or by record number.", "both", "leave one of them out.")
+        raise CoterieError("Match persons either by a column or by row number.", "both", "leave one of them out.")
     for name in by:
         if lacking := sum(name not in recipe.columns for recipe in recipes):
-            what = "Every input must have the columns that persons are matched by."
+            what = "Every input must have the columns by which persons are matched."
             raise CoterieError(what, f"{lacking} of {len(recipes)} without '{name}'")
 
 
@@ -66,14 +69,16 @@ def matched(releases: Sequence[Watched], by: Sequence[str], rows: bool) -> Match
     hashes = [_joined([release.ids[name] for name in by]) for release in releases]
     for release, own in zip(releases, hashes, strict=True):
         if nobody := int(np.count_nonzero(own == NOBODY)):
-            what = "Every record must tell whose it is."
+            what = "Every record must have a value that identifies its person."
             raise CoterieError(what, f"{nobody:,} records of '{release.name}' without a value in {_quoted(by)}")
     ids, person = np.unique(np.concatenate(hashes), return_inverse=True)
     cuts = np.cumsum([len(own) for own in hashes])[:-1]
     found = Matched(np.split(person.reshape(-1).astype(np.int64), cuts), len(ids), tuple(by))
     if not any(np.isin(found.person[0], other).any() for other in found.person[1:]):
-        what = "Somebody must be in this release and in an earlier one."
-        raise CoterieError(what, f"nobody, by {_quoted(by)}", "is it the same in all inputs, and written alike?")
+        what = "At least one person must be both in this release and in an earlier one."
+        raise CoterieError(
+            what, f"nobody, by {_quoted(by)}", "does the column hold the same values, written alike, in all inputs?"
+        )
     return found
 
 
@@ -84,7 +89,9 @@ def _found(releases: Sequence[Watched]) -> tuple[str, ...]:
             return (name,)
     if releases[0].sha256 is not None and len({release.sha256 for release in releases}) == 1:
         return ()
-    what = "Something must tell who is who: an identifier without gaps and repetitions, or a unit, in all inputs."
+    what = (
+        "Persons must be identified in all inputs: by an identifier without missing or repeated values, or by a unit."
+    )
     raise CoterieError(what, "no such column", BY)
 
 
@@ -97,7 +104,7 @@ def _by_row(releases: Sequence[Watched]) -> Matched:
     if len(counts) > 1:
         got = ", ".join(f"{count:,}" for count in sorted(counts)) + " records"
         raise CoterieError(
-            "To be matched by record number, inputs must have the same records.", got, "match by a column."
+            "To match by row number, all inputs must have the same number of records.", got, "match by a column."
         )
     return Matched([release.numbers for release in releases], counts.pop(), ())
 

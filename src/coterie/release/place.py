@@ -12,23 +12,29 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from ..errors import CoterieError
+from ..formats.atomic import check_name
 from .manifest import is_bundle
 
 
 def check_place(folder: Path, force: bool) -> None:
     """Refuse, before any work is done, a place where the bundle cannot or should not go."""
     folder = folder.absolute()
+    check_name(folder)
     if not folder.parent.is_dir():
-        raise CoterieError("The place of the bundle must exist.", f"'{folder.parent}'", "create that folder first.")
+        raise CoterieError(
+            "The parent folder of the bundle must exist.", f"'{folder.parent}'", "create that folder first."
+        )
     effective = os.access in os.supports_effective_ids
     if not os.access(folder.parent, os.W_OK | os.X_OK, effective_ids=effective):
-        raise CoterieError("The place of the bundle must be writable.", f"'{folder.parent}'")
+        raise CoterieError("The parent folder of the bundle must be writable.", f"'{folder.parent}'")
     if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
-        raise CoterieError("The bundle is a folder.", f"'{folder}', which is something else")
+        raise CoterieError("The bundle must be a folder.", f"'{folder}', which is not a folder")
     if folder.exists() and not force:
         raise CoterieError("The folder of the bundle exists already.", f"'{folder}'", "--force replaces it.")
     if folder.exists() and any(folder.iterdir()) and not is_bundle(folder):
-        raise CoterieError("Only a bundle is replaced, in a folder of its own.", f"'{folder}', which holds other files")
+        raise CoterieError(
+            "Only a folder that holds nothing but a bundle can be replaced.", f"'{folder}', which holds other files"
+        )
 
 
 _stages: set[Path] = set()  # of this process
@@ -83,7 +89,8 @@ def _locked(stage: Path) -> Iterator[None]:
     try:
         import fcntl
     except ImportError:  # Windows
-        yield
+        with _lock_beside(stage):
+            yield
         return
     handle = os.open(stage, os.O_RDONLY)
     try:
@@ -93,13 +100,34 @@ def _locked(stage: Path) -> Iterator[None]:
         os.close(handle)
 
 
+@contextmanager
+def _lock_beside(stage: Path) -> Iterator[None]:
+    """The lock on Windows: a file that the system removes when the run ends, even if it is killed.
+
+    It lies beside the folder, since a folder in which a file is open cannot be renamed there.
+    """
+    lock = _beside(stage)
+    handle = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_TEMPORARY", 0), 0o600)
+    try:
+        yield
+    finally:
+        os.close(handle)
+        lock.unlink(missing_ok=True)
+
+
+def _beside(stage: Path) -> Path:
+    return stage.with_name(f"{stage.name}.lock")
+
+
 def _held(folder: Path) -> bool:
     """Whether a run is at it, or it is somebody else's, which comes to the same."""
     try:
         import fcntl
-
+    except ImportError:  # Windows
+        return _beside(folder).exists()
+    try:
         handle = os.open(folder, os.O_RDONLY)
-    except (ImportError, OSError):
+    except OSError:
         return True
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -66,7 +66,9 @@ def prepared_notes(recipe: Recipe, tally: Tally) -> list[str]:
     """What whoever holds the data must know of prepared columns."""
     out = []
     if any(recipe.columns[name].role == "quasi" for name in prepared_columns(recipe)):
-        out.append("Risk before is that of the table as it was; loss is that of masking, against the prepared values.")
+        out.append(
+            "The risk before refers to the original table; the loss compares the release with the prepared values."
+        )
     for name in prepared_columns(recipe):
         rule, landed = recipe.columns[name], int(tally.prepared.get(name, (0, 0, 0))[2])
         if rule.rare is not None and rule.recode is None and 0 < landed < rule.rare:
@@ -132,7 +134,7 @@ def as_it_is(recipe: Recipe) -> tuple[str, ...]:
     """What to say of the risk of a table where a recipe prepares quasi-identifiers; nothing where it does not."""
     if not any(recipe.columns[name].role == "quasi" for name in prepared_columns(recipe)):
         return ()
-    return ("This is the risk of the table as it is, before any column is prepared.",)
+    return ("This is the risk of the original table, before any column is prepared.",)
 
 
 def _looked(engine: Engine, recipe: Recipe) -> Look:
@@ -166,7 +168,7 @@ class Look:
 
     @property
     def read(self) -> list[str]:
-        """These, and whose records they are."""
+        """These, and what k counts."""
         return [*self.columns, *([] if self._unit is None else [self._unit])]
 
     def add(self, records: Records) -> None:
@@ -193,8 +195,8 @@ class Look:
         counts = self.counts.setdefault(name, Counter())
         counts.update(found)
         if len(counts) > _MOST:
-            what = f"A column of categories must have {_MOST:,} at most, to be recoded."
-            raise CoterieError(what, f"'{name}' with more", "is it an identifier?")
+            what = f"Only a column with at most {_MOST:,} categories can be recoded."
+            raise CoterieError(what, f"more in '{name}'", "is it an identifier?")
 
     @property
     def found(self) -> Found:
@@ -233,7 +235,7 @@ def _edges(name: str, recipe: Recipe, look: Look) -> tuple[float, ...] | None:
     # a table without values beyond a bound gets the bands of its own range
     edges = edges_between(min(low, high), max(low, high), rule.width)
     if edges is None:
-        what = f"The column '{name}' can have {MOST_BANDS:,} bands at most."
+        what = f"The column '{name}' can have at most {MOST_BANDS:,} bands."
         raise CoterieError(what, "more", "give it a larger width, or top and bottom.")
     return edges
 
@@ -262,8 +264,8 @@ def _warn_of_idle_recode(name: str, rule: ColumnRule, counts: Counter[str]) -> N
     """
     if rule.recode is not None and counts and not any(old in counts for old in rule.recode):
         warn_of_privacy(
-            f"No record has a category that recode names for '{name}', so that it recodes none. Name categories as the "
-            "file holds them: codes, not their labels; upper and lower case count."
+            f"No record has any of the categories that recode names for '{name}', so recode has no effect. Use the "
+            "values in the file: codes, not their labels; case matters."
         )
 
 
@@ -275,6 +277,9 @@ def _refuse_other_spellings(name: str, rule: ColumnRule, counts: Counter[str]) -
     released = {*rule.recode.values()}
     others = [text for text in counts if text not in rule.recode and text not in released and text_key(text) in keys]
     if others:
-        what = f"recode must name all spellings of a category of '{name}': case, blanks, or 1.0 for 1 make another one."
-        got = f"{sum(counts[text] for text in others):,} values in other spellings of the categories that it names"
-        raise CoterieError(what, got, "name these, too; or say others.")
+        what = (
+            f"recode must name all spellings of a category of '{name}', including differences in case, in "
+            "blanks, and 1.0 for 1."
+        )
+        got = f"{sum(counts[text] for text in others):,} values in other spellings of these categories"
+        raise CoterieError(what, got, "name these as well, or give others.")

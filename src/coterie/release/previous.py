@@ -25,7 +25,7 @@ from .watching import Watched, Watcher
 
 Ints = NDArray[np.int64]
 THIS = "this release"
-WHERE = "[previous] names it; relative paths begin at the recipe file, or where Coterie was started."
+WHERE = "[previous] names it; relative paths start from the recipe's folder, or from the working folder."
 
 
 class Earlier:
@@ -39,7 +39,7 @@ class Earlier:
         self._by = recipe.previous.by or ()
         check_by(self._by, self._rule.rows, recipes)
         if recipe.previous.groups == "stable" and any(len(one.promises) > 1 for one in recipes):
-            what = "Stable groups are for earlier releases with one scenario each."
+            what = "Stable groups need earlier releases with a single scenario each."
             raise CoterieError(what, "several scenarios in one of them", 'use groups = "free".')
         self._ids = candidates(self._by, self._rule.rows, recipes)
         with remembering():
@@ -83,10 +83,13 @@ class Earlier:
         return Together(atom, few)
 
     def _refused(self, few: int, new: int, left: int) -> PromiseError:
-        what = "Of persons who were together in all earlier releases, or in none, at least k must be in the table."
+        what = (
+            "Every set of persons who shared their classes in all earlier releases, or were in none, must "
+            "have at least k persons in the table."
+        )
         got = f"{few:,} person{'' if few == 1 else 's'} with fewer, {new:,} of them in no earlier release"
         if left < self._k:
-            return PromiseError(what, f"{got}; {left:,} others", "take a smaller k.")
+            return PromiseError(what, f"{got}; {left:,} others", "use a smaller k.")
         return PromiseError(what, got, '[previous] small = "suppress" leaves them out.')
 
     def add(self, part: Released, column: Callable[[str], Any]) -> None:
@@ -102,9 +105,8 @@ class Earlier:
         if left:
             some = "1 person of earlier releases is" if left == 1 else f"{left:,} persons of earlier releases are"
             warn_of_privacy(
-                f"{some} not in this one, and fewer than k are so in their class. "
-                "Whoever knows that they are not in this one has fewer than k candidates for them; no grouping "
-                "changes that."
+                f"{some} not in this one, and so are fewer than k of their class. For an intruder who knows that "
+                "they are not in this release, they have fewer than k candidates; no grouping can change that."
             )
         free = tally.free_loss_percent
         return PreviousFacts(
@@ -114,12 +116,12 @@ class Earlier:
 
 def _broken(found: DifferenceFacts, stable: bool) -> PromiseError:
     worst = max(found.scenarios, key=lambda case: case.below_k)
-    what = "Beside the earlier releases, every person must have at least k candidates."
+    what = "Combined with the earlier releases, every person must still have at least k candidates."
     got = (
         f"{worst.below_k:,} of {found.persons:,} persons with fewer (k = {worst.k}): {worst.returning_below_k:,} who "
         f"are in an earlier release, {worst.new_below_k:,} who are in none; {worst.alone:,} are alone"
     )
-    hint = '[previous] groups = "stable" keeps those together who were together.'
+    hint = '[previous] groups = "stable" keeps persons together who were together before.'
     return PromiseError(what, got, "this is a bug in Coterie: please report it." if stable else hint)
 
 
@@ -127,12 +129,12 @@ def _check_single(who: Matched) -> None:
     """Refuse persons with several records."""
     several = sum(len(person) - len(np.unique(person)) for person in who.person)
     if several:
-        what = "Stable groups are of persons with one record in each release."
+        what = "Stable groups need one record per person in each release."
         raise CoterieError(what, f"{several:,} further records", 'use groups = "free".')
 
 
 def refuse_previous(recipe: Recipe, engine: str) -> None:
     """Refuse earlier releases where the work is not done in memory, before any is done."""
     if recipe.previous is not None and engine != "memory":
-        what = "Earlier releases are looked at in memory: the class of every record must be known in all of them."
+        what = "Earlier releases are examined in memory: the class of every record in each of them is needed."
         raise CoterieError(what, f"engine {engine}", "use engine memory with a higher limit, or leave [previous] out.")

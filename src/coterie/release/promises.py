@@ -8,7 +8,7 @@ from typing import Any
 from ..formats import harmless
 from ..recipe import ColumnRule, Recipe
 from ..recipe.preparing_rules import as_prepared, becomes_text
-from ..tables.bands import known_edges, middles_of, names_of
+from ..tables.bands import edges_between, known_edges, middles_of, names_of
 from ..tables.identities import NO_NAMES
 from ..verification import Claims, Guard, Prepared, Scenario, Unit
 
@@ -153,14 +153,37 @@ def _said(rule: ColumnRule, is_masked: bool) -> dict[str, Any]:
         return {"kind": "text", "gone": gone}
     edges = known_edges(rule)
     if becomes_text(rule) and (rule.bands is not None or rule.width is not None):
-        return {"kind": "text", "values": None if edges is None else names_of(rule, edges)}
+        if edges is not None:
+            return {"kind": "text", "values": names_of(rule, edges)}
+        ends = tuple(name for band in _bands_at_bounds(rule) for name in names_of(rule, band))
+        wide = {"width": rule.width, "whole": rule.kind == "integer", "least": rule.bottom, "most": rule.top}
+        return {"kind": "text", "values": ends or None, **wide}
     labels = tuple(label for label in (rule.bottom_label, rule.top_label) if label is not None)
     least, most = rule.bottom, rule.top
     if rule.bands_as == "middle" and edges is not None:
         middles = middles_of(rule, edges)
         least, most = min(middles), max(middles)
-    base = None if is_masked else rule.round
-    return {"kind": "number", "least": least, "most": most, "values": labels or None, "base": base}
+    said = {"kind": "number", "least": least, "most": most, "values": labels or None}
+    return said if is_masked else {**said, "base": rule.round, **_middles(rule, edges)}
+
+
+def _middles(rule: ColumnRule, edges: Sequence[float] | None) -> dict[str, Any]:
+    """Which numbers the middles of bands are; where edges depend on the column, by their distance."""
+    if rule.bands_as != "middle":
+        return {}
+    if edges is not None:
+        return {"among": tuple(dict.fromkeys(middles_of(rule, edges)))}
+    assert rule.width is not None
+    ends = tuple(middle for band in _bands_at_bounds(rule) for middle in middles_of(rule, band))
+    first = (rule.width - 1) // 2 if rule.kind == "integer" else rule.width / 2
+    return {"base": rule.width, "offset": first, "among": ends}
+
+
+def _bands_at_bounds(rule: ColumnRule) -> list[tuple[float, ...]]:
+    """The bands that hold a bound, each by where it begins: these have names and middles of their own."""
+    assert rule.width is not None
+    bounds = [bound for bound in (rule.bottom, rule.top) if bound is not None]
+    return [band for bound in bounds if (band := edges_between(float(bound), float(bound), rule.width)) is not None]
 
 
 def scenarios_of(recipe: Recipe, told: Mapping[str, str]) -> tuple[Scenario, ...]:

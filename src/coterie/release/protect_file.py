@@ -35,10 +35,12 @@ def protect_file(
     force, progress : bool
         Replace the folder; show a progress bar.
     rows : int, optional
-        How many records are held at a time; else as many as the memory takes.
+        The number of records held at a time. Default: as many as fit into memory.
     """
     warnings.warn(
-        "protect_file is called protect(path, recipe, memory=...).save(folder) now.", DeprecationWarning, stacklevel=3
+        "protect_file has been replaced by protect(path, recipe, memory=...).save(folder).",
+        DeprecationWarning,
+        stacklevel=3,
     )
     place = Path(folder).absolute()
     check_place(place, force)

@@ -25,10 +25,10 @@ LEAST_MEMORY = 512 << 20
 def refuse_in_parts(path: Path | None, memory: int) -> None:
     """Refuse what can't be done part by part, before any work."""
     if path is None:
-        raise CoterieError("The engine duckdb is for files.", "a table in memory", "use engine memory.")
+        raise CoterieError("The engine duckdb works on files.", "a table in memory", "use engine memory.")
     if kind_of(path) not in IN_PARTS:
-        what = "Only CSV and Parquet files are read part by part."
-        hint = "use engine memory and, if need be, a higher memory limit; or save the file as CSV or Parquet."
+        what = "Only CSV and Parquet files can be read part by part."
+        hint = "use engine memory, with a higher memory limit if needed, or save the file as CSV or Parquet."
         raise CoterieError(what, f"'{path.name}'", hint)
     if memory < LEAST_MEMORY:
         what = f"Part by part, the memory limit must be at least {LEAST_MEMORY >> 20} MiB."

@@ -36,20 +36,20 @@ if TYPE_CHECKING:
 
 
 class Release:
-    """A table that keeps its recipe's promises.
+    """A protected table that meets its recipe's promises.
 
     Attributes
     ----------
     data
-        The protected table, in the container of the input. Where the table is too large for memory, None until `save`
-        has written it, and then the path of the data file; on Spark, a DataFrame of it, or the place of the files if
-        Spark itself can't read them there.
+        The protected table, in the container of the input. For a table too large for memory, None until `save` has
+        written it, then the path of the data file; on Spark, a DataFrame, or the location of the files if Spark itself
+        cannot read them there.
     recipe : Recipe
         What was done, with the seed.
     verdict : Verdict
-        The check of every promise, made on the data alone; once they are saved, on the bytes that were written.
+        The check of every promise, made on the data alone; after `save`, on the written bytes.
     engine : str
-        Where the work is done.
+        The engine that does the work.
     """
 
     def __init__(self, source: Source, recipe: Recipe, engine: str) -> None:
@@ -67,7 +67,7 @@ class Release:
 
     def __reduce__(self) -> Any:
         """Refuse to be pickled: it knows the records as they were."""
-        raise TypeError("A Release holds the original records and is not pickled; save() writes the bundle.")
+        raise TypeError("A Release holds the original records and cannot be pickled; save() writes the bundle.")
 
     def make(self, progress: bool = False) -> None:
         """Do the work in memory: survey, plan, solve, check."""
@@ -107,8 +107,8 @@ class Release:
 
     def _known(self) -> tuple[Survey, Tally]:
         if self._survey is None or self._tally is None:
-            what = "What is to say of a release that is made part by part is known once it is written."
-            raise CoterieError(what, "a release that is not written yet", "call save(folder) first.")
+            what = "The facts of a release made part by part are known only after it is written."
+            raise CoterieError(what, "a release that has not been written", "call save(folder) first.")
         return self._survey, self._tally
 
     @property
@@ -144,16 +144,17 @@ class Release:
         format: str | None = None,
         progress: bool = False,
     ) -> Path | str:
-        """Write the bundle: data, recipe, manifest, verdict, public and internal report. Whole, or not at all.
+        """Write the bundle: data, recipe, manifest, verdict, public and internal report. Either all of it is written,
+        or nothing.
 
         Parameters
         ----------
         folder : path
-            Where it goes; it must not exist, unless `force`. On Spark, it may be a URI such as hdfs://host/folder.
+            The output folder; it must not exist, unless `force`. On Spark, it may be a URI such as hdfs://host/folder.
         force : bool
             Replace the folder.
         format : {"csv", "parquet", "feather"}, optional
-            Of the data file; without, that of the input file, or Parquet.
+            Format of the data file. Default: that of the input file, or Parquet.
         progress : bool
             Show a progress bar.
         """
@@ -162,14 +163,14 @@ class Release:
         if not is_uri(str(folder)):
             folder = Path(folder).absolute()
         elif self.engine != "spark":
-            what = "Only Spark writes a bundle to another file system."
-            raise CoterieError(what, f"engine {self.engine}", "save it here, and copy it.")
+            what = "Only Spark can write a bundle to another file system."
+            raise CoterieError(what, f"engine {self.engine}", "save it locally and copy it.")
         write_bundle(self, folder, force, format, progress)
         return folder
 
     @boundary
     def rehearse(self, progress: bool = False) -> None:
-        """Do all but write, for a release that is made part by part: what is said of it then is not checked."""
+        """Do everything except write, for a release made part by part: its facts are then not checked."""
         from .bundle import make_in_parts
 
         if self.engine == "spark":

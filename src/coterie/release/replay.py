@@ -22,12 +22,12 @@ from .spreadsheets import as_written
 if TYPE_CHECKING:
     from .watching import Watcher
 
-OTHER_INPUT, OTHER_RECIPE = "the input is another file", "the recipe was changed"
+OTHER_INPUT, OTHER_RECIPE = "the input is a different file", "the recipe was changed"
 
 
 @dataclass(frozen=True)
 class Replayed:
-    """Whether the data came out the same, and what differs."""
+    """Whether the data are the same again, and what differs."""
 
     same: bool
     differs: tuple[str, ...]
@@ -40,15 +40,15 @@ class Replayed:
         """In plain words."""
         if self.same:
             more = f" ({'; '.join(self.differs)})" if self.differs else ""
-            return f"The data came out the same, byte for byte{more}."
+            return f"The data are the same, byte for byte{more}."
         if self.differs[0] in (OTHER_INPUT, OTHER_RECIPE):
-            return "The data were not made again: " + "; ".join(self.differs) + "."
-        return "The data came out different: " + "; ".join(self.differs) + "."
+            return "The data were not repeated: " + "; ".join(self.differs) + "."
+        return "The data differ: " + "; ".join(self.differs) + "."
 
 
 @boundary
 def replay(folder: str | Path, table: Any, *, progress: bool = False) -> Replayed:
-    """Make a bundle's data again, and compare the bytes.
+    """Repeat a bundle's release and compare the bytes of the data.
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ def replay(folder: str | Path, table: Any, *, progress: bool = False) -> Replaye
     table : path or table
         What it was made from.
     progress : bool
-        Whether to show how far it is.
+        Show a progress bar.
     """
     return replayed(Path(folder), table, progress)[0]
 
@@ -120,5 +120,5 @@ def _versions(manifest: dict[str, Any]) -> tuple[str, ...]:
     for name, old in was.items():
         new = now.get(name) or package_version(name)
         if new != old:
-            out.append(f"{name} {old} then, {new} now")
+            out.append(f"{name} was {old}, is {new}")
     return tuple(out)

@@ -60,8 +60,8 @@ def sampling_of(recipe: Recipe, records: int, weights: float | None) -> Sampling
         return f"Risk in the population is not estimated: the sampling weights sum to more than {_MOST:.0e}."
     if not weights > records:
         return (
-            "Risk in the population is not estimated: the sampling weights must sum to its size, and they sum to no "
-            "more than the number of records."
+            "Risk in the population is not estimated: the sampling weights must sum to the size of the population, "
+            "but their sum does not exceed the number of records."
         )
     return Sampling("weights", weights)
 

@@ -126,7 +126,7 @@ def _solved(chunk: Chunk, plan: Plan, division: Division, tally: Tally, threads:
 
 def _solve(records: Records, rows: Ints, part: Part, division: Division, plan: Plan) -> Solved:
     if len(rows) != part.records:
-        raise CoterieError("The input must not change while it is read.", "another number of records")
+        raise CoterieError("The input must not change while it is read.", "a different number of records")
     short: PromiseError
     try:
         return solve(records if len(rows) == len(records) else records.take(rows), part, division, plan)

@@ -31,15 +31,15 @@ _TIMES = 12  # the bytes that protecting takes in memory, for each byte of a CSV
 
 
 class Source:
-    """A table in memory or a file. It is opened once; what is read of it stays for whoever asks next.
+    """A table in memory or a file, opened once; what was read is kept for later use.
 
     Attributes
     ----------
     path : Path or None
     options : mapping
-        How the file is read, where that was said.
+        The reading options that were given.
     memory : int
-        The most bytes that may be taken, about.
+        Approximate memory limit in bytes.
     """
 
     session: Any  # of Spark, where the table is there
@@ -59,11 +59,11 @@ class Source:
 
     def _open_table(self, table: Any) -> None:
         if self.options:
-            what = "How a file is read can't be said of a table in memory."
+            what = "Reading options apply to files, not to a table in memory."
             raise CoterieError(what, ", ".join(self.options), "leave these options out.")
         opened = open_table(table)
         if opened.records == 0:
-            raise CoterieError("The table must hold records.", "0")
+            raise CoterieError("The table must contain records.", "0")
         self.sha256 = None
         self._read = (opened, None, None)
 
@@ -99,7 +99,7 @@ class Source:
         """The whole table, its format, and the same without codes that mean missing, where these are kept."""
         assert self.path is not None
         if self._is_sheet and not self.fits:
-            what = f"An Excel file must fit into memory, of which {self.memory >> 20:,} MiB may be taken."
+            what = f"An Excel file must fit into memory, and the limit is {self.memory >> 20:,} MiB."
             raise CoterieError(what, f"'{self.path.name}'", "save it as CSV, which is read part by part.")
         several = self._several_missing
         read = read_file(self.path, {**self.options, "missing": []} if several else self.options)
@@ -109,7 +109,7 @@ class Source:
         elif form.kind in ("spss", "stata"):
             numbers = open_table(without_user_missing(read.table, form))
         if _state_of(self.path) != self._state or _hash(self.path) != self.sha256:
-            raise CoterieError("The input must not change while it is read.", f"'{self.path.name}', which did")
+            raise CoterieError("The input must not change while it is read.", f"'{self.path.name}', which changed")
         return open_table(read.table), form, numbers
 
     @property
@@ -184,7 +184,7 @@ class Source:
         if engine is not None and engine not in ENGINES:
             raise CoterieError(f"'engine' must be one of {', '.join(ENGINES)}.", f"'{engine}'")
         if engine == "spark":
-            what = "Spark is for protect, assess and verify, of a table that was opened for it."
+            what = "Spark works only for protect, assess and verify, on a table opened for Spark."
             hint = "open_source(path, engine='spark'); for other work, leave the engine out."
             raise CoterieError(what, "another table, or other work", hint)
         chosen = engine or ("memory" if self.fits else "duckdb")
@@ -228,17 +228,17 @@ def open_source(
     Parameters
     ----------
     table : DataFrame, pyarrow Table, path or Source
-        A Source is given back as it is. A path may be that of a folder of Parquet files.
+        A Source is returned unchanged. A path may be a folder of Parquet files.
     read : mapping, optional
-        How a file is read, where that cannot be told from it: delimiter, encoding, decimal, missing and so on.
+        How to read a file, where that cannot be detected: delimiter, encoding, decimal, missing and so on.
     memory : int or str, optional
-        The most bytes that may be taken, about, such as "2GB". Files that need more are read part by part.
+        Approximate memory limit, such as "2GB". Files that need more are read part by part.
     engine : str, optional
-        Where the work will be done, if that is known: files are opened for "spark" in another way.
+        The engine that will be used, if known: files for "spark" are opened differently.
     """
     if isinstance(table, Source):
         if (read and dict(read) != table.options) or (memory is not None and bytes_of(memory) != table.memory):
-            raise CoterieError("A source that is open can't be read in another way.", "other options", "open it anew.")
+            raise CoterieError("An open source cannot be read with other options.", "other options", "open it anew.")
         return table
     from ..engines.spark_session import is_frame
 
@@ -246,7 +246,7 @@ def open_source(
         from .cluster_source import ClusterSource
 
         if not is_frame(table) and not isinstance(table, (str, Path)):
-            what = "The engine spark is for Parquet files and Spark DataFrames."
+            what = "The engine spark works on Parquet files and Spark DataFrames."
             raise CoterieError(what, f"an object of type {type(table).__name__}", "use engine memory.")
         return ClusterSource(table, read or {}, memory)
     return Source(table, read or {}, memory)

@@ -12,7 +12,7 @@ from ..recipe import Recipe
 def check_policy(recipe: Recipe, format: Format | None) -> None:
     """Refuse a policy for formulas where no spreadsheet opens the file. (A table in memory may be saved as CSV.)"""
     if format is not None and format.kind != "csv" and recipe.file.formulas != "refuse":
-        what = "[file] formulas is about files of text, which spreadsheets open."
+        what = "[file] formulas applies only to text files, which spreadsheets open."
         raise CoterieError(what, f"a file of kind {format.kind}", "leave it out.")
 
 
@@ -26,7 +26,7 @@ def without_formulas(table: Any, recipe: Recipe) -> Any:
     if found:
         got = ", ".join(f"{count} in '{name}'" for name, count in found.items())
         hint = '[file] formulas = "neutralize" puts an apostrophe before them, "keep" leaves them.'
-        raise PromiseError("A spreadsheet must find no formula in the release.", got, hint)
+        raise PromiseError("The release must not contain text that a spreadsheet runs as a formula.", got, hint)
     return table
 
 

@@ -322,7 +322,7 @@ class Tally:
         recipe, sums = self.plan.recipe, self._sums[division.number]
         component, loss, important = division.component, sums.loss, sums.by_importance
         proven_of = loss if important is None else important  # what the groups were formed by
-        crossed = self._not_crossed(division, sums) + (", columns weighed by importance," if important else "")
+        crossed = self._not_crossed(division, sums) + (", columns weighted by importance," if important else "")
         return GroupingFacts(
             name=component.name,
             quasi=component.quasi,

@@ -77,7 +77,7 @@ def release_facts(
 
 
 def _unit(survey: Survey, recipe: Recipe) -> UnitFacts | None:
-    """Whose records they are."""
+    """What k counts: the different values of a column (persons, say) instead of records."""
     name = recipe.unit_column
     if name is None:
         return None
@@ -161,7 +161,10 @@ def _in_population(survey: Survey, tally: Tally, measures: Measures) -> list[str
         return [known]
     if known is None or tally.share >= 1.0:
         return [note for s in measures.risk.scenarios for note in too_low(s.name, s.population_before)]
-    return ["Risk in the population before is not known from a part of the records: coterie assess counts all of them."]
+    return [
+        "Population risk before protection cannot be estimated from part of the records: coterie assess uses all "
+        "of them."
+    ]
 
 
 def _measured(sample: Sampled, scenarios: list[Scenario], tally: Tally, sampling: Sampling | None) -> Measures:
@@ -194,16 +197,18 @@ def notes(tally: Tally, engine: str) -> list[str]:
     for name in recipe.of_role("confidential"):
         if recipe.columns[name].noise is not None and (groups := tally.unmoved(name)):
             some = _counted(groups, "constant group", "constant groups")
-            out.append(f"Noise changed no value of '{name}' in {some}: it is too weak for the column's digits.")
+            out.append(
+                f"Noise changed no value of '{name}' in {some}: it is too small for the precision of the column."
+            )
     if len(recipe.scenarios) > 1 and len(plan.divisions) > 1:
         out.append(
-            "The scenarios were protected each on its own. An intruder who knows columns of several of them is not "
-            "covered by any."
+            "The scenarios were protected separately. The promise does not cover an intruder who knows columns of "
+            "several scenarios."
         )
     out += told_of_minorities(tally.categories.shrunk())
     out += released_as_observed(recipe, len(plan.divisions))
     if not recipe.shuffle and engine == "memory":
-        out.append("Rows are in the order of the input, which may tell who they are.")
+        out.append("Rows are in the order of the input, which may reveal identities.")
     out += _left_out(plan)
     out += [_kept_total(total) for total in tally.total_facts()]
     if linked := links_records(recipe):
@@ -236,7 +241,7 @@ def _part_by_part(tally: Tally) -> list[str]:
     out = []
     if tally.share < 1.0:
         out.append(
-            f"Measures of loss, utility and risk were taken on {tally.sample().records:,} of {tally.records:,} "
+            f"Measures of loss, utility and risk were computed on {tally.sample().records:,} of {tally.records:,} "
             "records, in whole groups. Records that are unique there need not be unique among all."
         )
     if recipe.shuffle:
@@ -245,7 +250,7 @@ def _part_by_part(tally: Tally) -> list[str]:
             "columns."
         )
     else:
-        out.append("Rows are not shuffled, which may tell who they are.")
+        out.append("Rows are not shuffled, which may reveal identities.")
     return out
 
 
@@ -274,7 +279,10 @@ def _left_out(plan: Plan) -> list[str]:
             out.append(f"{left} suppressed, because too few {why}. Totals are smaller by them.")
     if plan.blanked:
         blank = _counted(plan.blanked, "value was", "values were")
-        out.append(f"{blank} set to missing (local suppression), because too few records had the same gaps.")
+        out.append(
+            f"{blank} set to missing (local suppression), because too few records had the same pattern of missing "
+            "values."
+        )
     return out
 
 
@@ -282,10 +290,10 @@ def released_as_observed(recipe: Recipe, groupings: int = 1) -> list[str]:
     """What weights and medoids mean, which are as they were observed."""
     out = []
     if recipe.weights is not None and recipe.columns[recipe.weights.column].role == "other":
-        out.append("Sampling weights are released as they are. A rare weight can tell a record's stratum.")
+        out.append("Sampling weights are released unchanged. A rare weight can reveal a record's stratum.")
     if recipe.centre == "medoid":
         some = "quasi-identifiers" if groupings == 1 else "a scenario's quasi-identifiers, but for strata,"
-        out.append(f"Every released combination of {some} is that of a real record.")
+        out.append(f"Every released combination of {some} belongs to a real record.")
     return out
 
 
@@ -296,12 +304,14 @@ def links_records(recipe: Recipe) -> str | None:
         return None
     if recipe.pseudonym is not None:
         return (
-            f"The unit '{name}' is released as a pseudonym: it links all records of a unit. Whoever finds one of them "
-            "knows the others, and several classes together may tell who it is. Whoever has the key, which is in the "
-            "bundle's recipe, and the identifiers can compute the pseudonyms. Leave release out unless it is needed."
+            f"The unit '{name}' is released as a pseudonym: it links all records of a unit. Anyone who finds one of "
+            "them knows the others, and several classes together may reveal who it is. Anyone who has the "
+            "identifiers and the key, which is in the bundle's recipe, can compute the pseudonyms. Leave release "
+            "out unless it is needed."
         )
     return (
-        f"The unit '{name}' is released: it links all records of a unit. Whoever finds one of them knows the others, "
+        f"The unit '{name}' is released: it links all records of a unit. Anyone who finds one of them knows the "
+        "others, "
         'and several classes together may tell who it is. Drop it (role = "identifier") unless it is needed.'
     )
 
@@ -311,8 +321,8 @@ def same_pseudonyms(recipe: Recipe) -> str | None:
     if recipe.pseudonym is None or recipe.unit is None or recipe.unit.key is None:
         return None
     return (
-        "The recipe holds the key of the pseudonyms: every release that is made with it gives a unit the same "
-        "pseudonym, so that releases can be linked. Leave key out of [unit], and a new one is drawn."
+        "The recipe holds the key of the pseudonyms: every release made with it gives a unit the same pseudonym, so "
+        "releases can be linked. Leave key out of [unit] to have a new one drawn."
     )
 
 
@@ -320,8 +330,8 @@ def told_by_groups(records: int) -> str:
     """What groups mean in which a confidential column has one value at most."""
     some = _counted(records, "record is", "records are")
     return (
-        f"Attribute disclosure: {some} in groups in which a confidential column has one value at most, which is known "
-        "for every member."
+        f"Attribute disclosure: {some} in groups in which a confidential column has at most one value, which is "
+        "known for every member."
     )
 
 

@@ -66,5 +66,5 @@ class UnitCheck:
         found = () if self._count is None else self._count.checks()
         if failed := [check.sentence for check in found if not check.ok]:
             hint = "this is a bug in Coterie: please report it. Nothing was released."
-            raise PromiseError("Every class must hold k different units.", " ".join(failed), hint)
+            raise PromiseError("Every class must contain k different units.", " ".join(failed), hint)
         return found

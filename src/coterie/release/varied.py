@@ -38,11 +38,11 @@ def check_importance(importance: Any, recipe: Recipe) -> dict[str, list[float]]:
     hint = 'for example {"income": [1, 3, 10]}.'
     if not isinstance(importance, Mapping) or not importance:
         got = "none" if isinstance(importance, Mapping) else f"an object of type {type(importance).__name__}"
-        raise CoterieError("'importance' must have a list of numbers for each of some columns.", got, hint)
+        raise CoterieError("'importance' must map columns to lists of numbers.", got, hint)
     out: dict[str, list[float]] = {}
     for name, weights in importance.items():
         if name not in recipe.quasi:
-            what = "Importance can be varied of quasi-identifiers."
+            what = "Only the importance of quasi-identifiers can be varied."
             raise CoterieError(what, f"'{name}'", close_to(str(name), list(recipe.quasi)))
         if isinstance(weights, (str, bytes)) or not isinstance(weights, Sequence) or not weights:
             raise CoterieError(f"The importances of '{name}' must be a list of numbers.", "something else", hint)
@@ -57,10 +57,14 @@ def varied(
     kept = {n: v for n, v in recipe.as_dict().items() if n not in ("k", "promise", "method", "seed", "columns")}
     columns = list(_columns(recipe, importance))
     if len(columns) == 1 and any(len(weights) > 1 for weights in importance.values()):
-        what = "Importance is a weight beside that of other quasi-identifiers: only ratios have an effect."
-        raise CoterieError(what, "the same ratios in all combinations", "vary it where there are others beside it.")
+        what = "Importance is relative to other quasi-identifiers: only ratios matter."
+        raise CoterieError(
+            what, "the same ratios in all combinations", "vary it only if there are other quasi-identifiers."
+        )
     if (count := len(columns) * len(sizes) * len(methods)) > MOST:
-        raise CoterieError(f"At most {MOST:,} candidates are compared.", f"{count:,}", "vary fewer things at a time.")
+        raise CoterieError(
+            f"At most {MOST:,} candidates can be compared.", f"{count:,}", "vary fewer things at a time."
+        )
     return [
         Recipe(**kept, columns=rules, k=size, method=method, seed=seed)
         for size in sizes

@@ -41,7 +41,7 @@ class Watched:
     values : mapping of str to ndarray of uint64 or None
         The same of confidential columns, as they are released.
     ids : mapping of str to ndarray of uint64
-        The same of columns that may tell whose records they are.
+        The same of columns that may tell what k counts.
     input_records : int
     sha256 : str or None
         Of the input, where it is a file.

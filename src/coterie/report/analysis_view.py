@@ -23,7 +23,7 @@ _KINDS = {
     "logistic": "Logistic model",
 }
 MEANING = (
-    "overlap: the mean share that the intersection of the 95 % confidence intervals has in each; 1, the same; 0, "
+    "overlap: share of the 95 % confidence intervals that overlaps, averaged over both; 1 = identical, 0 = "
     "disjoint. difference: (after - before) / standard error before. Internal: small counts and values of records may "
     "show."
 )
@@ -34,7 +34,7 @@ def analyses_line(analyses: Sequence[AnalysisFacts] | None) -> list[tuple[str, s
     if not analyses:
         return []
     known = [(one.least_overlap_share, one.name) for one in analyses if one.least_overlap_share is not None]
-    words = ["least overlap of confidence intervals: none is defined"]
+    words = ["least overlap of confidence intervals: not defined"]
     if known:
         least, name = min(known, key=lambda pair: pair[0])
         words = [f"least overlap of confidence intervals {fixed(least, 2)}, in {name}"]
@@ -43,7 +43,7 @@ def analyses_line(analyses: Sequence[AnalysisFacts] | None) -> list[tuple[str, s
     if any(_is_comparable(one) for one in analyses):
         words.append(f"{counted(signs, 'sign')} and the significance of {counted(tests, 'coefficient')} changed")
     if failed := sum(bool(one.problems) for one in analyses):
-        words.append(f"{failed} could not be made as a whole")
+        words.append(f"{failed} could not be completed")
     value = "1 before and after" if len(analyses) == 1 else f"{counted(len(analyses))} before and after"
     return [("analyses", value, "; ".join(words))]
 
@@ -68,7 +68,7 @@ def _text(one: AnalysisFacts) -> list[str]:
             [("", "before", "se", "after", "se", "overlap", "difference", "")] + [_cells(p) for p in shown]
         )
     if len(shown) < len(one.estimates):
-        lines.append(f"  those with the least overlap; {len(one.estimates) - len(shown):,} more with --json")
+        lines.append(f"  those with the least overlap are shown; {len(one.estimates) - len(shown):,} more with --json")
     overlap = _overlap(one)
     lines.append(f"  {overlap[:1].lower()}{overlap[1:]} {_changed(one)}".rstrip() if overlap else f"  {_changed(one)}")
     return lines
@@ -163,17 +163,17 @@ def _overlap(one: AnalysisFacts) -> str:
 def _changed(one: AnalysisFacts) -> str:
     """What changed; or that there is nothing to compare."""
     if not one.estimates:
-        return "It could not be made."
+        return "It could not be computed."
     for when in ("before", "after"):
         if all(getattr(pair, when) is None for pair in one.estimates):
-            return f"It could not be made {when}."
+            return f"It could not be computed {when}."
     if not _is_comparable(one):
         return ""
     parts = [f"{counted(one.signs_changed, 'sign')} changed"] if one.signs_changed else []
     if one.significance_changed:
         parts.append(f"the significance (at 5 %) of {counted(one.significance_changed, 'coefficient')} changed")
     if one.significance_changed is not None and not parts:
-        return "No sign and no significance (at 5 %) changed."
+        return "No sign changed, and no significance at 5 %."
     text = "; ".join(parts)
     return f"{text[:1].upper()}{text[1:]}." if text else ""
 

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 HEAD = ("method", "k", "information loss", "linked", "largest risk", "seconds", "")
 MEANING = (
     "information loss: 0 %, values unchanged, to 100 %, one value for all; linked: records re-identified by linking "
-    "each to the nearest original; largest risk: 1 / smallest equivalence class; seconds: CPU time. On the frontier "
+    "each to the nearest original; largest risk: 1 / smallest equivalence class, or 1 / fewest units of one, where a "
+    "unit with several records of a class may be linked more often; seconds: CPU time. On the frontier "
     "(not dominated): no other candidate has less loss and no more links, or fewer links and no more loss. Best: "
 )
 WHY = "for each k, the candidate on the frontier that loses least"
@@ -25,7 +26,8 @@ WHY_SOME = (
     "links, and the three nearest to the corner where both are least"
 )
 COMPARABLE = (
-    "The information loss weighs all columns the same, whatever their importance, so that candidates can be compared."
+    "The information loss gives all columns equal weight, whatever their importance, so that candidates "
+    "can be compared."
 )
 _WIDTHS = (14, 5, 18, 12, 14, 9)
 OVERLAP = "least overlap"  # a column of its own, before the last, where there are analyses

@@ -141,7 +141,9 @@ def _percent(share: float) -> str:
     return f"{100 * share:.1f} %" if share < 0.9995 else "100 %"
 
 
-def loss_bars(values: Sequence[tuple[str, float | None]], unit: str = " %", label: str = "Loss of each column") -> str:
+def loss_bars(
+    values: Sequence[tuple[str, float | None]], unit: str = " %", label: str = "Information loss of each column"
+) -> str:
     """A bar for each column, its name above; the largest first, and not more than 16."""
     known = sorted(
         ((v, n) for n, v in values if v is not None and math.isfinite(v)), key=lambda pair: (-pair[0], pair[1])
@@ -162,7 +164,7 @@ def loss_bars(values: Sequence[tuple[str, float | None]], unit: str = " %", labe
 
 
 def group_sizes(sizes: Mapping[str, int]) -> str:
-    """How many groups there are of each size."""
+    """Number of groups of each size."""
     return _columns([(size, [(n, AFTER, "groups")]) for size, n in sizes.items()], "records in a group",
                     "Number of groups of each size")  # fmt: skip
 

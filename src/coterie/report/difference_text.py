@@ -13,8 +13,8 @@ def as_text(facts: DifferenceFacts) -> str:
         f"release         {this.name}: {this.records:,} records, {_persons(this.persons)}",
         *(f"earlier         {one.name}: {one.records:,} records, {_persons(one.persons)}" for one in earlier),
         f"matched by      {', '.join(facts.matched_by) or 'record number'}",
-        f"persons         {facts.returning:,} are in the release and in an earlier one, {facts.new:,} in the release "
-        f"alone, {facts.left:,} in earlier ones alone",
+        f"persons         {facts.returning:,} are in the release and in an earlier one, {facts.new:,} only in the "
+        f"release, {facts.left:,} only in earlier ones",
     ]
     for case in facts.scenarios:
         lines += _scenario(case, len(facts.scenarios) > 1, facts.left)
@@ -73,7 +73,8 @@ def notes(previous: PreviousFacts | None) -> list[str]:
         f"Beside {len(found.releases) - 1:,} earlier: the smallest set of persons consistent with somebody's classes "
         f"in all releases is {found.smallest_set:,}. {found.returning:,} persons are in an earlier release, too, "
         f"{found.new:,} in none; {found.left:,} are in earlier ones alone, and of these at most "
-        f"{max(case.left_below_k for case in found.scenarios):,} are below k for whoever knows that they are not in "
+        f"{max(case.left_below_k for case in found.scenarios):,} are below k for an intruder who knows that they "
+        "are not in "
         "this one."
     ]
     if previous.free_loss_percent is not None and previous.loss_percent is not None:

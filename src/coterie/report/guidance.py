@@ -23,11 +23,11 @@ RELEASED = {
     "mean date": "the mean date of its group",
     "medoid": "the value of the record at the middle of its group",
     "as it was": "unchanged",
-    "as prepared": "as it was prepared, not masked",
-    "merged strata": "unchanged, but where strata of too few records were joined and given one value",
-    "dropped": "left out of the file",
+    "as prepared": "prepared, not masked",
+    "merged strata": "unchanged, except where small strata were merged and given a common value",
+    "dropped": "dropped from the file",
     "pseudonym": "a random pseudonym, the same for all records of a unit",
-    "with noise in constant groups": "unchanged, but with random noise where a whole group had the same value",
+    "with noise in constant groups": "unchanged, except for random noise where a whole group had the same value",
 }
 ROLES = {"quasi": "quasi-identifier"}
 Point = tuple[str, str]
@@ -59,7 +59,7 @@ def promise(facts: Facts) -> str:
             each = f"each of {scenarios} sets of columns"
             return f"In {where}, every record shares its values in {each} with {others}."
         return f"In {where}, every record shares its masked values with {others}."
-    return "The check of the written file failed: it does not keep the promise."
+    return "The check of the written file failed: it does not meet the promise."
 
 
 def done(facts: Facts) -> list[str]:
@@ -68,7 +68,7 @@ def done(facts: Facts) -> list[str]:
     dropped = sum(column.released == "dropped" for column in facts.columns)
     replaced = sum(column.released == "pseudonym" for column in facts.columns)
     kept = len(facts.columns) - dropped - replaced - len(columns)
-    alike = "Records that are alike were put into groups, and every record was given its group's common value in each "
+    alike = "Similar records were grouped, and every record was given the common value of its group in each "
     done_so = f"{counted(len(columns), 'column')} {'was' if len(columns) == 1 else 'were'} microaggregated"
     out = [f"{alike}masked column. {done_so}, {counted(kept, 'column')} kept, {counted(dropped, 'column')} dropped."]
     out += [*_prepared(facts), *_importance(facts), *_thresholds(facts)]
@@ -78,12 +78,14 @@ def done(facts: Facts) -> list[str]:
         out.append(f"Records were numbered anew, in a random order, in the column {facts.output.number}.")
     if within := facts.settings.within:
         merged = any(column.released == "merged strata" for column in facts.columns)
-        but = ", but where too few records had the same" if merged else ""
+        but = ", except where too few records shared a value" if merged else ""
         out.append(f"No group mixes different values of {series(within)}{but}.")
     if facts.settings.totals:
         out.append(_totals(facts))
     if output.suppressed != 0:
-        out.append(f"Suppressed, as too few records were like them: {counted(output.suppressed, 'record', below)}.")
+        out.append(
+            f"Suppressed, because too few records were like them: {counted(output.suppressed, 'record', below)}."
+        )
     if output.blanked is None:
         out.append(
             "Where too few records had the same pattern of missing values, further values may have been set to missing "
@@ -92,11 +94,13 @@ def done(facts: Facts) -> list[str]:
     elif output.blanked != 0:
         out.append(f"Set to missing (local suppression): {counted(output.blanked, 'value', below)}.")
     if output.shuffled:
-        out.append("The rows are in random order: their place says nothing about where they stood before.")
+        out.append("The rows are in random order, which says nothing about their order in the original.")
     else:
         out.append("The rows are in the order of the original file.")
     if output.measured is not None:
-        out.append(f"Measures of loss and utility were taken on {output.measured:,} of the records, in whole groups.")
+        out.append(
+            f"Measures of loss and utility were computed on {output.measured:,} of the records, in whole groups."
+        )
     return out
 
 
@@ -107,9 +111,9 @@ def _prepared(facts: Facts) -> list[str]:
         told = "not shown" if one.changed_share is None else share(one.changed_share, 1)
         if isinstance(one, PreparedFacts):
             told = f"{told}, {counted(one.changed)} of {counted(one.values, 'value')}"
-        out.append(f"Prepared before all else: {one.name} ({'; then '.join(one.done)}). Values changed: {told}.")
+        out.append(f"Prepared first: {one.name} ({'; then '.join(one.done)}). Values changed: {told}.")
     if any(column.name in {one.name for one in facts.prepared} for column in masked(facts)):
-        out.append("What masking lost is measured against the prepared values.")
+        out.append("The loss by masking is measured against the prepared values.")
     return out
 
 
@@ -119,8 +123,8 @@ def _totals(facts: Facts) -> str:
     what = "totals by sampling weights" if facts.settings.weights is not None else "totals"
     where = " within each stratum" if facts.settings.within else ""
     return (
-        f"In {of}, group means were rounded up or down so that {what} are kept{where}, as nearly as the sizes of "
-        "groups allow (controlled rounding)."
+        f"In {of}, group means were rounded up or down so that {what} are kept{where}, as closely as the group sizes "
+        "allow (controlled rounding)."
     )
 
 
@@ -131,7 +135,7 @@ def _importance(facts: Facts) -> list[str]:
     if not weights:
         return []
     some = series([f"{name} ({weight:g})" for name, weight in weights.items()], 8)
-    return [f"When groups were formed, squared distances were weighed by importance: {some}; other columns weigh 1."]
+    return [f"Groups were formed with squared distances weighted by importance: {some}; other columns have weight 1."]
 
 
 def thresholds(facts: Facts) -> list[tuple[str, float, int]]:
@@ -144,35 +148,35 @@ def _thresholds(facts: Facts) -> list[str]:
     out = []
     for name, risk, k in thresholds(facts):
         where = "" if name == "all" else f" in scenario {name}"
-        asked = f"The largest re-identification risk was to be at most {risk}{where}"
-        out.append(f"{asked}: k = {k:,} is the least that keeps it.")
+        asked = f"The largest re-identification risk had to be at most {risk}{where}"
+        out.append(f"{asked}: k = {k:,} is the smallest that achieves it.")
     return out
 
 
 _TESTS = (
     "Tests and standard errors",
-    "Formulas for independent records give standard errors that are too small and p-values that are too low, for the "
-    "spread is smaller and records repeat. Take them as lower bounds, and do not report a result near a threshold.",
+    "Formulas for independent records give standard errors and p-values that are too small, because the spread is "
+    "smaller and records repeat. Take them as lower bounds, and do not report a result near a threshold.",
 )
 _EXTREMES = (
     "Subgroups and extremes",
-    "Results for a subgroup blur if groups reach across its border; the smaller the subgroup, the more. The largest "
-    "and smallest values are averages too: do not read records off them.",
+    "Results for a subgroup are blurred where groups cross its border, the more so the smaller it is. The largest "
+    "and smallest values are averages too: do not take them for records.",
 )
 _RARE = (
-    "Rare categories fade",
-    "A group shows its most frequent or its median category. Rare ones become rarer or are gone: do not estimate small "
-    "shares from masked columns.",
+    "Rare categories shrink",
+    "A group shows its most frequent or its median category. Rare categories become rarer or disappear: do not "
+    "estimate small shares from masked columns.",
 )
 _FILLED = (
-    "Missing values were filled",
-    "In masked columns, a gap was given the value of its group, and stays a gap only where the whole group had none. "
-    "Filled values cannot be told from others.",
+    "Missing values were filled in",
+    "In masked columns, a missing value was given the value of its group, and stays missing only where the whole "
+    "group had none. Filled-in values cannot be told from others.",
 )
 _GAPS = (
     "Missing values are kept",
-    "In masked columns, a gap stays a gap, and groups are either all missing or not at all in a column. Who is missing "
-    "is as in the original, but for what was suppressed or set to missing.",
+    "In masked columns, missing values stay missing: in each column, either all records of a group are missing or "
+    "none. Which records are missing is as in the original, except for what was suppressed or set to missing.",
 )
 
 
@@ -187,7 +191,7 @@ def analysts(facts: Facts) -> list[Point]:
 def _values(facts: Facts) -> Point:
     some = series([column.name for column in masked(facts)], 5)
     if not some:
-        return "Values are as they were", "No column was masked."
+        return "Values are unchanged", "No column was masked."
     words = f"No row is a record as it was collected. In {some}, a value is the common value of a group of records. "
     return "Values are those of groups", words + "Do not link rows to other files by them."
 
@@ -201,7 +205,7 @@ def _ties(facts: Facts) -> Point:
 def _variances(facts: Facts) -> Point:
     numbers = [of for of in facts.measures.utility.columns.values() if isinstance(of, (NumberUtility, PublicNumber))]
     ratios = [of.variance_ratio for of in numbers if of.variance_ratio is not None]
-    words = "Averages lie closer together than what they average, so spread is understated."
+    words = "Averages lie closer together than the values they average, so the spread is understated."
     if ratios:
         least, most = share(min(ratios), 0), share(max(ratios), 0)
         about = "" if min(ratios) == max(ratios) else "about "
@@ -213,11 +217,11 @@ def _variances(facts: Facts) -> Point:
 def _correlations(facts: Facts) -> Point:
     largest = facts.measures.utility.correlations.largest_change
     words = (
-        "Between masked columns, correlations mostly come out stronger than they were; between a masked and a kept "
-        "column, less noise can look like a better fit."
+        "Between masked columns, correlations are mostly stronger than in the original; between a masked and a kept "
+        "column, reduced noise can look like a better fit."
     )
     found = "" if largest is None else f" The largest change here is {fixed(largest)}."
-    return "Correlations and regressions move", words + found
+    return "Correlations and regressions change", words + found
 
 
 def _missing(facts: Facts) -> Point:
@@ -228,7 +232,7 @@ def _missing(facts: Facts) -> Point:
     kept = [column for column in facts.columns if column.released != "dropped"]
     if all(column.missing_before == column.missing_after == 0 for column in kept):
         return "Missing values", "The file has none."
-    return "Missing values", "Masked columns had none; in kept columns gaps are as they were."
+    return "Missing values", "Masked columns had none; in kept columns they are unchanged."
 
 
 def _weights(facts: Facts) -> list[Point]:
@@ -248,8 +252,8 @@ def _units(facts: Facts) -> list[Point]:
     several = f"A unit ({unit}) may have several records. Every equivalence class holds records of at least "
     words = f"{several}{facts.least_k} different units. "
     if any(column.name == unit and column.released == "dropped" for column in facts.columns):
-        return [("Units", words + "The file does not tell which records are one unit's.")]
-    return [("Units", words + f"The column {unit} links the records of a unit: do not use it to find out who it is.")]
+        return [("Units", words + "The file does not show which records belong to the same unit.")]
+    return [("Units", words + f"The column {unit} links the records of a unit: do not use it to identify anyone.")]
 
 
 def _rows(facts: Facts) -> list[Point]:
@@ -257,7 +261,7 @@ def _rows(facts: Facts) -> list[Point]:
         return []
     words = f"Suppressed: {counted(facts.output.suppressed, 'record', few(facts))}. "
     title = "Rows may be missing" if facts.output.suppressed is None else "Rows are missing"
-    return [(title, words + "They are not a random sample: they were too few of their kind.")]
+    return [(title, words + "They are not a random sample: too few records were like them.")]
 
 
 _SHARED = (
@@ -266,12 +270,12 @@ _SHARED = (
 )
 _OTHER_FILES = (
     "One release at a time",
-    "Other files about the same people, or another release of this table, can be combined with it. The check does not "
-    "see them.",
+    "This file can be combined with other files about the same people, or with another release of this table. The "
+    "check does not cover that.",
 )
 _LAW = (
-    "No verdict on the law",
-    "Numbers describe this file. Whether it may be published is a decision that they support, and do not make.",
+    "Not a legal verdict",
+    "The numbers describe this file. They support the decision whether it may be published; they do not make it.",
 )
 
 
@@ -286,7 +290,7 @@ def limits(facts: Facts) -> list[Point]:
         if column.role in ("confidential", "other") and column.released != "dropped"
     ]
     if open_columns:
-        words = f"{series(open_columns, 5)}: whoever knows values of these may re-identify a record by them."
+        words = f"{series(open_columns, 5)}: anyone who knows their values may re-identify a record."
         points.append(("Columns that were kept", words))
     return [*points, _SHARED, _OTHER_FILES, _LAW]
 
@@ -297,9 +301,9 @@ def bound(grouping: Grouping) -> str:
     if b is None:
         return ""
     important = grouping.loss_by_importance_percent
-    weighed = "" if important is None else " with columns weighed by their importance"
+    weighed = "" if important is None else " with columns weighted by importance"
     if b.kind == "optimal" or b.gap_percent == 0:
-        return f"No way to form groups of at least {k} loses less{weighed}: it is proven to be the best."
+        return f"No partition into groups of at least {k} loses less{weighed}: this one is proven optimal."
     more = ""
     if b.gap_percent is not None and math.isfinite(b.gap_percent):
         more = f", at most {b.gap_percent:{'.2g' if b.gap_percent < 100 else ',.0f'}} % more than the least possible"

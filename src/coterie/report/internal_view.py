@@ -20,7 +20,7 @@ from ..facts.measures import (
 from ..facts.release_facts import ReleaseFacts
 from . import charts
 from .population_view import population_view
-from .words import NONE, RISKS, Measure, counted, fixed, plain, series, share
+from .words import NONE, RISKS, RISKS_OF_UNITS, Measure, counted, fixed, plain, series, share
 
 View = dict[str, Any]
 
@@ -31,11 +31,11 @@ def risk(facts: ReleaseFacts) -> View:
     return {
         "tiles": _tiles(given),
         "scenarios": [_scenario(scenario) for scenario in given.scenarios],
-        "linkage": _linkage(given.linkage),
+        "linkage": _linkage(given.linkage, _words(given)["linkage"]),
         "intervals": _intervals(given.intervals),
         "confidential": [_confidential(one) for one in given.confidential],
         "headings": [_singling_out(given.singling_out), _linkability(given.linkability), _inferences(given.inference)],
-        "definitions": [measure._asdict() for measure in RISKS.values()],
+        "definitions": [measure._asdict() for measure in _words(given).values()],
         "confidential_words": RISKS["confidential"]._asdict(),
         "kept": None if given.kept is None else _kept(given.kept),
     }
@@ -56,15 +56,20 @@ def custody(facts: ReleaseFacts) -> View:
 
 def _tiles(given: RiskMeasures) -> list[View]:
     """The worst of all scenarios, before and after."""
-    some = []
+    some, words = [], _words(given)
     for key, show in (("unique", counted), ("largest_risk", share), ("expected_reidentifications", _about)):
         before = [v for scenario in given.scenarios if (v := getattr(scenario.before, key)) is not None]
         after = [v for scenario in given.scenarios if (v := getattr(scenario.after, key)) is not None]
         if before or after:
-            some.append(_tile(RISKS[key], show(max(before, default=None)), show(max(after, default=None))))
+            some.append(_tile(words[key], show(max(before, default=None)), show(max(after, default=None))))
     if given.linkage.share is not None:
-        some.append(_tile(RISKS["linkage"], "", share(given.linkage.share)))
+        some.append(_tile(words["linkage"], "", share(given.linkage.share)))
     return some
+
+
+def _words(given: RiskMeasures) -> Mapping[str, Measure]:
+    """What the measures mean: where there are units, they count these."""
+    return RISKS_OF_UNITS if any(s.after.units is not None for s in given.scenarios) else RISKS
 
 
 def _tile(measure: Measure, before: str, after: str) -> View:
@@ -103,23 +108,24 @@ def _kept(given: KeptRisk) -> View:
 _CLASSES = (
     ("records", "Records", counted, ""),
     ("classes", "Equivalence classes", counted, "different combinations of quasi-identifiers"),
-    ("unique", "Unique records", counted, "alone in their class; fewer is better"),
+    ("unique", "Unique records", counted, "the only record of their class; fewer is better"),
     ("below_k", "Records in classes below k", counted, "k is not met; 0 is needed after"),
     ("smallest", "Smallest class", counted, "at least k after"),
     ("largest_risk", "Largest re-identification risk", share, "1 / smallest class; lower is better"),
     ("mean_risk", "Mean re-identification risk", share, "classes / records; lower is better"),
-    ("expected_reidentifications", "Expected re-identifications", _about, "if all records are attacked"),
+    ("expected_reidentifications", "Expected re-identifications", _about, "if an intruder tries all records"),
 )  # fmt: skip
 _CLASSES_OF_UNITS = (
     ("records", "Records", counted, ""),
-    ("units", "Units", counted, "whom k counts: different values of the unit's column"),
+    ("units", "Units", counted, "what k counts: different values of the unit column"),
     ("classes", "Equivalence classes", counted, "different combinations of quasi-identifiers"),
-    ("unique", "Unique units", counted, "with a class of their own; fewer is better"),
+    ("unique", "Unique units", counted, "the only unit of a class; fewer is better"),
     ("below_k", "Units in classes below k", counted, "k is not met; 0 is needed after"),
     ("smallest", "Fewest units of a class", counted, "at least k after"),
     ("largest_risk", "Largest re-identification risk", share, "1 / fewest units of a class; lower is better"),
+    ("largest_unit_share", "Largest share of a unit", share, "of the records of a class"),
     ("mean_risk", "Mean re-identification risk", share, "of a unit, in its most exposed class; lower is better"),
-    ("expected_reidentifications", "Expected re-identifications", _about, "units, if all are attacked"),
+    ("expected_reidentifications", "Expected re-identifications", _about, "units, if an intruder tries all"),
 )  # fmt: skip
 
 
@@ -137,16 +143,16 @@ def _scenario(scenario: ScenarioRisk) -> View:
     }  # fmt: skip
 
 
-def _linkage(linkage: Linkage) -> View:
+def _linkage(linkage: Linkage, measure: Measure) -> View:
     times, right = "", plain(linkage.expected_correct, 3)
     if linkage.times_guessing is not None:
         guessed = share(linkage.baseline_share)
-        times = f" Guessing re-identifies {guessed}: linkage is {plain(linkage.times_guessing, 2)} times as good."
+        times = f" Guessing would re-identify {guessed}: linkage is {plain(linkage.times_guessing, 2)} times as good."
     return {
         "value": share(linkage.share),
         "words": f"{right} of {counted(linkage.records, 'record')} tried are expected to be linked to the right "
         f"original.{times}",
-        **RISKS["linkage"]._asdict(),
+        **measure._asdict(),
     }
 
 
@@ -208,7 +214,7 @@ def _guess(name: str, of: Guess) -> View:
     if of.baseline_share is not None:
         words += f", against {share(of.baseline_share)} without the release's classes"
     if of.constant_share:
-        words += f"; attribute disclosure for {share(of.constant_share)} of the records, whose class has one value"
+        words += f"; attribute disclosure for {share(of.constant_share)} of the records, whose class has a single value"
     return {"name": name, "value": words}
 
 

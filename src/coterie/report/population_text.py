@@ -27,9 +27,9 @@ def population_words(risk: PopulationRisk, k: int) -> list[tuple[str, str]]:
             f"{about(risk.population_size)} records {KNOWN_BY[risk.known_by]}; {share(risk.sampling_fraction)} of it "
             "are in this table",
         ),
-        ("prosecutor", f"{_attacker(risk.prosecutor, above)} (somebody known to be in the table)"),
-        ("journalist", f"{_attacker(risk.journalist, above)} (anybody of the population)"),
-        ("marketer", f"success rate {share(risk.marketer.success_share)} (all records, matched with the population)"),
+        ("prosecutor", f"{_attacker(risk.prosecutor, above)} (target known to be in the table)"),
+        ("journalist", f"{_attacker(risk.journalist, above)} (target anywhere in the population)"),
+        ("marketer", f"success rate {share(risk.marketer.success_share)} (all records matched with the population)"),
         (
             "individual",
             f"{about(individual.expected_reidentifications)} expected re-identifications "

@@ -17,7 +17,7 @@ _ROWS: tuple[_Row, ...] = (
         "Prosecutor: records at risk",
         counted,
         lambda r: r.prosecutor.records_at_risk,
-        "risk above 1/k; knows who is in the table",
+        "risk above 1/k; the target is known to be in the table",
     ),
     ("Prosecutor: largest risk", share, lambda r: r.prosecutor.largest_risk, "1 / smallest class of the table"),
     ("Prosecutor: success rate", share, lambda r: r.prosecutor.success_share, "classes / records"),
@@ -25,7 +25,7 @@ _ROWS: tuple[_Row, ...] = (
         "Journalist: records at risk",
         counted,
         lambda r: r.journalist.records_at_risk,
-        "risk above 1/k; looks for anybody of the population",
+        "risk above 1/k; the target may be anybody in the population",
     ),
     ("Journalist: largest risk", share, lambda r: r.journalist.largest_risk, "1 / smallest class of the population"),
     ("Journalist: success rate", share, lambda r: r.journalist.success_share, "of the records, on average"),
@@ -60,8 +60,8 @@ def population_view(before: PopulationRisk | None, after: PopulationRisk | None)
     if after is None:
         return None
     return {
-        "words": f"The table is taken for a random sample of {about(after.population_size)} records, known "
-        f"{KNOWN_BY[after.known_by]}: {share(after.sampling_fraction)} of them. All of these are estimates.",
+        "words": f"The table is treated as a random sample of {about(after.population_size)} records, known "
+        f"{KNOWN_BY[after.known_by]}: {share(after.sampling_fraction)} of them. All figures are estimates.",
         "table": [
             {
                 "name": name,

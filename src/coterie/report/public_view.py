@@ -54,7 +54,7 @@ def _loss_tile(facts: PublicFacts) -> View:
     if changed:
         words = "of the records changed in a masked column, by column. Lower is better."
         return {"name": "Changed", "value": _range(changed, facts), "words": words}
-    words = f"In no masked column, a change of at least {facts.suppressed_below} records can be told."
+    words = f"For no masked column can a change of at least {facts.suppressed_below} records be shown."
     return {"name": "Information loss", "value": NONE, "words": words}
 
 

@@ -129,7 +129,7 @@ def _joined(value: str, words: str) -> str:
 
 def _check(facts: ReleaseFacts) -> Line:
     if facts.verdict is None:
-        return "check", "not made", "It is made on the written file, and nothing was written."
+        return "check", "not made", "It runs on the written file, and nothing was written."
     return "check", "passed" if facts.verdict.ok else "FAILED", guidance.promise(facts)
 
 
@@ -161,13 +161,13 @@ def _grouping(grouping: GroupingFacts) -> Line:
 def _by_importance(loss: LossMeasures) -> list[Line]:
     if loss.loss_by_importance_percent is None:
         return []
-    words = "information loss with columns weighed by their importance; above, all weigh the same"
+    words = "information loss weighted by importance; above, all columns have equal weight"
     return [("by importance", percent(loss.loss_by_importance_percent, 2), words)]
 
 
 def _threshold(name: str, risk: float, k: int) -> Line:
     called = "threshold" if name == "all" else f"threshold ({name})"
-    return called, f"{risk}", f"largest re-identification risk asked for; k = {k:,} is the least that keeps it"
+    return called, f"{risk}", f"largest re-identification risk asked for; k = {k:,} is the smallest that achieves it"
 
 
 def _worst(columns: Mapping[str, ColumnLoss]) -> list[Line]:
@@ -207,7 +207,11 @@ def _risk(risk: RiskMeasures) -> list[Line]:
             lines += _population(scenario.population_before, scenario.population_after)
     if risk.linkage.share is not None:
         words = "of the records are re-identified by linking them to the nearest original; by guessing "
-        lines.append(("record linkage", share(risk.linkage.share), words + share(risk.linkage.baseline_share)))
+        words += share(risk.linkage.baseline_share)
+        shares = [s.after.largest_unit_share for s in risk.scenarios if s.after.largest_unit_share is not None]
+        if shares:
+            words += f"; one unit has up to {share(max(shares))} of the records of a class"
+        lines.append(("record linkage", share(risk.linkage.share), words))
     constant = max((one.constant_classes or 0 for one in risk.confidential), default=0)
     if constant:
         lines.append(

@@ -22,8 +22,8 @@ class Measure(NamedTuple):
 
 
 _TIES = (
-    "at most about 1/k can be re-identified, for all records of an equivalence class look the same. More, where "
-    "scenarios are grouped separately, or where a unit has several records in a class: any of them counts as found"
+    "at most 1/k can be re-identified, because all records of an equivalence class look the same. More, where "
+    "scenarios are grouped separately"
 )
 
 MEASURES = {
@@ -33,42 +33,43 @@ MEASURES = {
         "squared distances to the mean. Ordered categories: steps to the median category. Other categories: changed "
         "records, as a share of those outside the most frequent category (1 − Goodman and Kruskal's lambda).",
         "From 0 % (all values unchanged) to 100 % (one value for all); lower is better.",
-        "how far a certain analysis is off.",
+        "the error of a particular analysis.",
         "Domingo-Ferrer & Mateo-Sanz 2002, doi:10.1109/69.979982; Goodman & Kruskal 1954, "
         "doi:10.1080/01621459.1954.10501231",
     ),
     "loss_euclidean": Measure(
         "Information loss, Euclidean distances",
-        "The same with Euclidean distances of whole records, not squared, so that a few far records weigh less.",
+        "The same with Euclidean instead of squared distances of whole records, so that a few distant records "
+        "count less.",
         "Lower is better.",
-        "more than the squared one does; the two cannot be compared.",
+        "more than the squared version; the two cannot be compared.",
         "Thaeter & Reischuk 2018, doi:10.18420/sicherheit2018_05",
     ),
     "loss_weighted": Measure(
         "Information loss, weighted",
         "The information loss with every record counted by its sampling weight.",
         "Lower is better.",
-        "the loss of the file itself: it is about the population that the weights stand for.",
+        "the loss of the file itself: it refers to the population that the weights represent.",
         "as the information loss",
     ),
     "loss_by_importance": Measure(
         "Information loss, by importance",
-        "The information loss with the distances in every column multiplied by the importance that it was given.",
+        "The information loss with the distances in every column multiplied by its importance.",
         "Lower is better.",
-        "how it compares with other importances: the information loss without these weights can be compared.",
+        "how it compares under other importances: for that, use the information loss without weights.",
         "as the information loss",
     ),
     "il1s": Measure(
         "Mean absolute change (IL1s)",
-        "By how much a value changed on average, in units of √2 times the column's standard deviation: the mean of "
+        "The average change of a value, in units of √2 times the column's standard deviation: the mean of "
         "|x − x′| / (√2 S).",
         "0 is no change; lower is better.",
-        "single values, which may have moved much farther.",
+        "single values, which may have changed far more.",
         "Yancey, Winkler & Creecy 2002 (LNCS 2316), in the form of a mean",
     ),
     "mismatch": Measure(
         "Changed categories",
-        "The share of records whose category is another one than before.",
+        "The share of records whose category changed.",
         "Lower is better.",
         "which categories were changed.",
         "Domingo-Ferrer & Torra 2005, doi:10.1007/s10618-005-0007-5",
@@ -77,21 +78,21 @@ MEASURES = {
         "Change of the mean",
         "Mean after minus mean before, in standard deviations.",
         "0 is best. Group means keep the mean of the column; rounding, medians and left-out rows shift it.",
-        "means of parts of the table, which shift more.",
+        "means of subgroups, which shift more.",
         "Domingo-Ferrer, Mateo-Sanz & Torra 2001",
     ),
     "variance_ratio": Measure(
         "Variance kept",
         "Variance after divided by variance before.",
         "1 is best. Below 1, the released values lie closer together than the real ones.",
-        "the shape of the distribution, which may differ even at 1.",
+        "the shape of the distribution, which may differ even if the ratio is 1.",
         "Domingo-Ferrer, Mateo-Sanz & Torra 2001",
     ),
     "quantiles": Measure(
         "Largest change of a quantile",
         "The largest shift among the quantiles at 5, 25, 50, 75 and 95 %, in standard deviations.",
         "0 is best.",
-        "extremes beyond 5 and 95 %: they are averaged away.",
+        "extremes beyond 5 and 95 %, which are averaged away.",
         "Domingo-Ferrer, Mateo-Sanz & Torra 2001",
     ),
     "total_variation": Measure(
@@ -99,29 +100,29 @@ MEASURES = {
         "Half the sum of the differences of the categories' shares: the share of records that would have to change "
         "category to get the old distribution back.",
         "0 is best, 1 worst.",
-        "records that changed places without changing the shares.",
+        "records that swapped categories without changing the shares.",
         "Total variation distance",
     ),
     "correlations": Measure(
         "Change of correlations",
         "Correlation after minus correlation before, for each pair of columns.",
-        "0 is best. Between masked columns, correlations mostly grow, for groups smooth out what deviates.",
-        "relations that are not straight lines. Of more than 400 columns, 400 are looked at.",
+        "0 is best. Between masked columns, correlations mostly increase, because groups smooth out deviations.",
+        "nonlinear relations. With more than 400 columns, 400 are used.",
         "Domingo-Ferrer, Mateo-Sanz & Torra 2001",
     ),
     "eigenvalues": Measure(
         "Change of eigenvalues",
         "Sum of |before − after| / before over the eigenvalues of the correlation matrices.",
         "0 is best.",
-        "which columns it comes from. Of more than 400 columns, 400 are looked at.",
+        "which columns cause it. With more than 400 columns, 400 are used.",
         "as in sdcMicro, doi:10.18637/jss.v067.i04",
     ),
     "propensity": Measure(
         "Can the files be told apart? (pMSE ratio)",
-        "A model tries to tell original from released records; its success is divided by what chance alone would give.",
-        "About 1: not better than chance. Larger: the files differ in ways that the model sees.",
-        "what the model cannot see; a cleverer one may see more, such as the ties. Of very many columns, it looks at "
-        "some.",
+        "A model tries to tell original from released records; its success is divided by that of pure chance.",
+        "About 1: no better than chance. Larger: the files differ in ways that the model detects.",
+        "what the model cannot detect; a better one may detect more, such as ties. With very many columns, it uses a "
+        "subset.",
         "Woo, Reiter, Oganian & Karr 2009, doi:10.29012/jpc.v1i1.568; Snoke et al. 2018, doi:10.1111/rssa.12358",
     ),
 }
@@ -129,45 +130,46 @@ MEASURES = {
 RISKS = {
     "unique": Measure(
         "Unique records",
-        "Records whose combination of quasi-identifiers no other record has.",
+        "Records whose combination of quasi-identifiers is unique in the file.",
         "Fewer is better; none after masking with k of at least 2.",
         "whether the record is unique in the population too.",
         "Samarati 2001, doi:10.1109/69.971193",
     ),
     "largest_risk": Measure(
         "Largest re-identification risk",
-        "1 / size of the smallest equivalence class: the chance to pick the right record for someone who knows the "
-        "quasi-identifiers exactly and knows that the person is in the file.",
+        "1 / size of the smallest equivalence class: the chance of picking the right record, for an intruder who "
+        "knows the quasi-identifiers exactly and knows that the person is in the file.",
         "Lower is better; at most 1/k.",
-        "what an intruder learns who knows other columns.",
+        "what an intruder who knows other columns can learn.",
         "Samarati 2001, doi:10.1109/69.971193",
     ),
     "expected_reidentifications": Measure(
         "Expected re-identifications",
-        "The number of records that such an intruder would get right on average, trying them all: one for each "
+        "The number of records that such an intruder would match correctly on average, trying them all: one per "
         "equivalence class.",
         "Lower is better.",
-        "intruders who know values only roughly (they get fewer right) or more columns (they get more).",
+        "intruders who know values only roughly (fewer matches) or know more columns (more matches).",
         "Templ, Kowarik & Meindl 2015, doi:10.18637/jss.v067.i04",
     ),
     "linkage": Measure(
         "Record linkage",
         "Share of the released records whose nearest original record is the true one; ties count 1 / ties.",
         f"Lower is better; {_TIES}.",
-        "attacks made for the method, which may find more than the nearest record does.",
+        "attacks tailored to the method, which may succeed more often than the nearest record.",
         "Domingo-Ferrer & Torra 2001; Pagliuca & Seri 1999",
     ),
     "intervals": Measure(
         "Interval disclosure",
-        "Share of the records whose original values all lie within a width of the released ones.",
-        "Lower is better for the record, though it also means more loss.",
-        "for which records it is so; an intruder does not know it either.",
+        "Share of the records whose original values all lie within an interval of a given width around the "
+        "released ones.",
+        "Lower is better for privacy, but also means more loss.",
+        "which records these are; an intruder does not know it either.",
         "Pagliuca & Seri 1999; as in sdcMicro, doi:10.18637/jss.v067.i04",
     ),
     "kept": Measure(
         "Columns that are not masked",
         "Records that are unique on the columns that were not masked, alone and together with the released masked "
-        "ones. k does not protect against those who know such columns.",
+        "ones. k does not protect against intruders who know such columns.",
         "Fewer is better.",
         "whether anybody knows these columns, and whether the record is unique in the population too.",
         "as unique records",
@@ -176,10 +178,37 @@ RISKS = {
         "Confidential values within an equivalence class",
         "Attribute disclosure: if all records of a class share a confidential value, it is known for every member, "
         "whatever k is.",
-        "No constant class, many different values, and distributions close to that of the whole table (small t).",
+        "Best: no constant class, many different values, and distributions close to that of the whole table (small t).",
         "what an intruder can infer from relations between columns.",
         "Machanavajjhala et al. 2007, doi:10.1145/1217299.1217302; Li, Li & Venkatasubramanian 2007, "
         "doi:10.1109/ICDE.2007.367856",
+    ),
+}  # fmt: skip
+
+RISKS_OF_UNITS = {
+    **RISKS,
+    "unique": RISKS["unique"]._replace(
+        name="Unique units", means="Units that are the only one in a class: no other unit has the same "
+            "quasi-identifiers."
+    ),
+    "largest_risk": RISKS["largest_risk"]._replace(
+        means="1 / fewest units of an equivalence class: the chance of picking the right unit in the class, for an "
+        "intruder who knows the quasi-identifiers exactly and knows that the unit is in the file.",
+        hides="that a unit may have several records in a class. Guessing the unit of a record then succeeds more "
+            "often: up to "
+        "the largest share of a class that belongs to one unit.",
+    ),
+    "expected_reidentifications": RISKS["expected_reidentifications"]._replace(
+        means="The number of units that such an intruder would match correctly on average, trying each in its most "
+        "exposed equivalence class."
+    ),
+    "linkage": RISKS["linkage"]._replace(
+        means="Share of the released records whose nearest original record is one of the same unit; ties count by "
+        "their share.",
+        better="Lower is better; at most the largest share of a class that belongs to one unit, because all "
+            "records of a "
+        "class look the same. This exceeds 1/k where a unit has several records in a class: k counts units. More, "
+        "where scenarios are grouped separately.",
     ),
 }  # fmt: skip
 

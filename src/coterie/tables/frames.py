@@ -83,7 +83,7 @@ def open_table(table: Any) -> Table:
         )
     check_names([str(c) for c in frame.columns])
     if not all(isinstance(c, str) for c in frame.columns):
-        raise CoterieError("Column names must be texts.", "others", "rename the columns.")
+        raise CoterieError("Column names must be strings.", "others", "rename the columns.")
     if frame.implementation.is_pyarrow():
         return ArrowTable(nw.to_native(frame))
     return FrameTable(frame)
@@ -146,7 +146,7 @@ def taken(name: str, array: Any, rows: Any) -> Any:
     try:
         return array.take(rows) if plain is None else array.cast(plain).take(rows).cast(array.type)
     except pa.ArrowNotImplementedError:
-        what = f"The column '{name}' must be of a type whose rows pyarrow can put in another order."
+        what = f"The column '{name}' must have a type whose rows pyarrow can reorder."
         raise CoterieError(what, f"type {array.type}", "cast it, or drop it as an identifier.") from None
 
 
@@ -159,7 +159,7 @@ class FrameTable:
         self.records = len(frame)
         index = getattr(nw.to_native(frame), "index", None)
         if index is not None and (getattr(index, "nlevels", 1) > 1 or index.name is not None or not _counts(index)):
-            what = "A release has no index, and this one may hold something."
+            what = "A release has no index, and this index may hold information."
             raise CoterieError(
                 what, f"an index of type {type(index).__name__}", "call .reset_index() and give it a role."
             )

@@ -63,8 +63,8 @@ def _plain(name: str, array: Any) -> Any:
         return array.cast(pa.large_string())
     plain = pa.types.is_primitive(kind) or pa.types.is_decimal(kind) or is_text(kind) or pa.types.is_null(kind)
     if not plain or pa.types.is_interval(kind):
-        hint = "make it a column of texts or whole numbers first."
-        raise CoterieError(f"'{name}' must hold plain values to be counted.", f"type {array.type}", hint)
+        hint = "convert it to text or whole numbers first."
+        raise CoterieError(f"'{name}' must hold simple values to be counted.", f"type {array.type}", hint)
     return array
 
 

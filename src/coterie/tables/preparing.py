@@ -155,7 +155,7 @@ def _bands(name: str, y: Floats, step: Preparing) -> NDArray[np.int64]:
     below = np.flatnonzero(band < 0).tolist()
     if below:
         what = f"The numbers of '{name}' must not be below the first edge of its bands."
-        hint = "bottom puts them into the first band, bottom_label into one of their own; or add an edge."
+        hint = "bottom moves them into the first band, bottom_label gives them a label of their own; or add an edge."
         raise UnfitError(what, len(below), "that are", hint, below)
     return band
 
@@ -265,8 +265,8 @@ def _prepared_dates(step: Preparing, name: str, array: Any, typed: Typed) -> Pre
     rule, x = step.rule, typed.column.numbers
     present = ~np.isnan(x)
     if pa.types.is_time(array.type):
-        what = f"Times of the day are prepared where they are texts, and '{name}' is of type {array.type}."
-        raise CoterieError(what, "preparing them", "leave it out, or make them texts such as 14:00.")
+        what = f"Times of day can be prepared only if they are text, and '{name}' is of type {array.type}."
+        raise CoterieError(what, "preparing them", "leave it out, or convert them to text such as 14:00.")
     if getattr(typed.style, "what", None) == "time" and (rule.top, rule.bottom, rule.precision) != (None, None, "hour"):
         what = f"Times of the day, as in '{name}', have no date."
         raise CoterieError(what, "a date, or a precision of days and more", 'precision = "hour", or leave it out.')

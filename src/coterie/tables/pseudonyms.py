@@ -29,7 +29,7 @@ def pseudonyms(units: Hashes, key: str) -> Any:
     different, where = np.unique(units, return_inverse=True)
     texts = [None if unit == NOBODY else _pseudonym(int(unit), secret) for unit in different]
     if len(set(texts)) < len(texts):
-        raise CoterieError("Every unit must have a pseudonym of its own.", "the same for two", "draw another key.")
+        raise CoterieError("Every unit must have its own pseudonym.", "the same for two", "draw another key.")
     codes = np.ascontiguousarray(where.reshape(-1), np.int64)
     at = pa.Array.from_buffers(pa.int64(), len(codes), [None, pa.py_buffer(codes)])
     return pa.array(texts, pa.string()).take(at)

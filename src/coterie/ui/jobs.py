@@ -134,8 +134,8 @@ class Jobs:
         """Begin a job: `asked` is what the process is asked for, `finish` takes what comes of it."""
         with self._lock:
             if self.last is not None and self.last.running:
-                what = "One thing is done at a time."
-                raise CoterieError(what, f"'{self.last.name}' is under way", "wait until it is done, or cancel it.")
+                what = "Only one job can run at a time."
+                raise CoterieError(what, f"'{self.last.name}' is running", "wait until it is done, or cancel it.")
             self._ask(asked)
             self._number += 1
             self.last = job = Job(self._number, name, at)
@@ -169,7 +169,7 @@ class Jobs:
         with self._lock:
             if self.last is None or not self.last.running or (job is not None and job is not self.last):
                 return
-            self._end(CANCELLED, "It was cancelled. Nothing was written.")
+            self._end(CANCELLED, "Cancelled. Nothing was written.")
             self.prepare()
 
     def close(self) -> None:
@@ -214,7 +214,7 @@ class Jobs:
             elif what == "error":
                 self._over_with(FAILED, str(rest), rest if isinstance(rest, CoterieError) else None)
             elif what == "gone":
-                words = "Its process ended before it was done; was there enough memory? Nothing was written."
+                words = "Its process ended unexpectedly; was there enough memory? Nothing was written."
                 self._end(DIED, words)
                 self.prepare()
 

@@ -13,6 +13,7 @@ from itertools import islice
 from pathlib import Path
 
 from ..errors import CoterieError
+from ..formats.atomic import check_name
 
 _NOT_FOR_FILES = ("/proc", "/sys", "/dev")  # of the system, whatever the root is
 _MOST_LISTED = 2_000
@@ -64,7 +65,7 @@ class Locations:
         """A folder that can be a bundle: plain files alone, none of which leads elsewhere or hangs who opens it."""
         path = self.folder(text)
         if not self.holds_files(path):
-            raise CoterieError("This folder must be a bundle.", f"{_shown(text)}, which is none")
+            raise CoterieError("This folder must be a bundle.", f"{_shown(text)}, which is not one")
         return path
 
     def holds_files(self, folder: Path) -> bool:
@@ -82,8 +83,9 @@ class Locations:
         if not parts:
             raise CoterieError("The place to write to must have a name.", "none")
         place = self._there("/".join(parts[:-1])) / parts[-1]
+        check_name(place)
         if os.path.islink(place):
-            raise CoterieError("A link is not written to.", _shown(text))
+            raise CoterieError("Cannot write to a link.", _shown(text))
         return place
 
     def below(self, path: Path) -> str:
@@ -116,23 +118,25 @@ class Locations:
         """The names of a path, each of which can only lead down."""
         odd = not text.isprintable() or "\\" in text or text.startswith("//") or (os.name == "nt" and ":" in text)
         if odd or len(text) > 4_096:
-            raise CoterieError("A path must be plain: names with slashes between them.", "another text")
+            raise CoterieError("A path must consist of names separated by slashes.", "another text")
         rest = text
         if text.startswith("/"):
             inside = Path(text)
             if ".." in inside.parts or not inside.is_relative_to(self.root):
-                raise CoterieError("The place must lie below the root of this page.", _shown(text), _ABOUT_ROOT)
+                raise CoterieError(
+                    "The location must be inside the root folder of this page.", _shown(text), _ABOUT_ROOT
+                )
             rest = inside.relative_to(self.root).as_posix()
         parts = [part for part in rest.split("/") if part not in ("", ".")]
         if ".." in parts:
-            raise CoterieError("A path can't lead up.", _shown(text), _ABOUT_ROOT)
+            raise CoterieError("A path cannot contain '..'.", _shown(text), _ABOUT_ROOT)
         return parts
 
     def _there(self, text: str) -> Path:
         """What a path leads to, links followed; it must be there and below the root."""
         real = Path(os.path.realpath(self.root.joinpath(*self._parts(text))))
         if not self._is_inside(real):
-            raise CoterieError("The place must lie below the root of this page.", _shown(text), _ABOUT_ROOT)
+            raise CoterieError("The location must be inside the root folder of this page.", _shown(text), _ABOUT_ROOT)
         if not os.path.lexists(real):
             raise CoterieError("There must be a file or folder of this name.", _shown(text))
         return real

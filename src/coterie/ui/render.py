@@ -105,7 +105,7 @@ def _may(session: Session, name: str) -> bool:
 
 def _problem(error: CoterieError) -> dict[str, Any]:
     if isinstance(error, RecipeError):
-        what = "The recipe is not complete, or not right."
+        what = "The recipe is incomplete or has mistakes."
         return {"what": what, "got": None, "hint": None, "list": listed(error.mistakes)}
     hint = None if error.hint is None else on_page(error.hint)
     return {"what": error.what, "got": error.got, "hint": hint, "list": []}
@@ -117,7 +117,7 @@ def mistake_words(mistake: Mistake) -> dict[str, str]:
         mistake.path[1:] if mistake.path[:1] == ("columns",) else mistake.path
     )
     if mistake.got == f"'{UNDECIDED}'":
-        what = "Say what k counts: records or persons." if mistake.path[0] == "unit" else "This is still to be decided."
+        what = "Choose what k counts: records or persons." if mistake.path[0] == "unit" else "This is still undecided."
         return {"place": place, "what": what, "got": "", "hint": ""}
     return {"place": place, "what": mistake.what, "got": mistake.got or "", "hint": on_page(mistake.hint or "")}
 

@@ -127,7 +127,7 @@ class _Begun:
     def browse(self, link: str, private: Path) -> None:
         """Open it. Whoever lists the processes of this machine sees the name of a file, not the token."""
         place = private / "open.html"
-        place.write_text(_REDIRECT.format(link), encoding="utf-8")
+        place.write_text(_REDIRECT.format(link), encoding="utf-8", newline="\n")
         webbrowser.open(place.as_uri())
 
 

@@ -248,7 +248,7 @@ class Session:
         need_fitting(left.history.now, opened)
         self.opened, self.history, self.keeping, self.tried = opened, left.history, left.keeping, left.tried
         self._numbers = max((tried.number for tried in self.tried), default=0)
-        self.notes.append(f"You are where you left {opened.opening.path.name}.")
+        self.notes.append(f"Continuing where you left off with {opened.opening.path.name}.")
 
     def keep(self, wanted: bool) -> None:
         """Keep the history beside the file, or no longer."""
@@ -271,7 +271,7 @@ class Session:
             self.lock.acquire()
         if not over:
             self.jobs.cancel(job)
-            raise CoterieError("This must not take so long.", f"more than {seconds:g} seconds")
+            raise CoterieError("This took too long.", f"more than {seconds:g} seconds")
         if not answers:
             raise job.error or CoterieError(job.words)
         return answers[0]

@@ -160,4 +160,4 @@ def _is_plain(value: Any) -> bool:
 
 
 def _write(path: str, text: str) -> None:
-    Path(path).write_text(text, encoding="utf-8")
+    Path(path).write_text(text, encoding="utf-8", newline="\n")

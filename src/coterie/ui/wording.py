@@ -65,9 +65,13 @@ _RULES: tuple[Rule, ...] = (
     ),
     (r"--force replaces it", "give another name, or tick the box to replace it"),
     (r"name (another|one) with --read sheet=NAME", r"name \1 as “Sheet” on the page Open"),
-    (r"verify the bundle, with --input for a new count", "check its bundle instead"),
-    (r"--input FILE (counts them|makes it) again", r"naming what it was made from \1 again"),
-    (r"the draft leaves this to you: its reason stands above\. Decide, and write it here", "it is to be decided"),
+    (r"verify the bundle, with --input to count them again", "check its bundle instead"),
+    (r"--input FILE counts them again", "giving the original file counts them again"),
+    (r"--input FILE repeats it", "giving the original file repeats it"),
+    (
+        r"the draft leaves this decision to you, for the reason given above it\. Write your decision here",
+        "it is to be decided",
+    ),
     (
         r"only a recipe can say the order of its categories: .*",
         "in which order are its categories? Its own page asks for it",

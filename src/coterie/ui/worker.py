@@ -233,7 +233,9 @@ def _state(path: Path) -> tuple[int, ...]:
 
 
 def _changed(path: Path) -> CoterieError:
-    return CoterieError("The file must not change while you work on it.", f"'{path.name}', which did", "open it again.")
+    return CoterieError(
+        "The file must not change while you work on it.", f"'{path.name}', which changed", "open it again."
+    )
 
 
 @contextmanager
@@ -318,7 +320,7 @@ def _ignore_signals() -> None:
 
     They come to both at once. If this process went with them, nobody would clear up after a server that was killed.
     """
-    for name in ("SIGINT", "SIGTERM", "SIGHUP"):
+    for name in ("SIGINT", "SIGTERM", "SIGHUP", "SIGBREAK"):
         if (number := getattr(signal, name, None)) is not None:
             signal.signal(number, signal.SIG_IGN)
 

@@ -50,7 +50,7 @@ def verify(
     scenarios : mapping of name to (quasi, k)
         Several of them, instead of `quasi` and `k`; all must hold.
     unit : str
-        The column that tells whose records they are. Every class must hold at least k of its different values.
+        The column that tells what k counts. Every class must hold at least k of its different values.
     dialect : mapping
         Of a CSV file: `delimiter`, `quote` (None for none), `encoding`, `header` (bool), `names` (of the columns, where
         there is no header). Without: the comma, semicolon, tab or bar of the first line; `"`; UTF-8; True.

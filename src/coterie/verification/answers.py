@@ -19,7 +19,7 @@ def check_order(relation: Any, guard: Guard) -> None:
         ((twice,),) = ask(relation, sql.spelt_twice(guard, folds))
         if twice:
             what = f"'order' of '{guard.column}' must name each value once; case, blanks and zeros make no other value."
-            raise CoterieError(what, f"{twice:,} in another spelling", "make them one in the data.")
+            raise CoterieError(what, f"{twice:,} in another spelling", "unify the spellings in the data.")
 
 
 def check_readable(guard: Guard, missing: int, unreadable: int) -> None:

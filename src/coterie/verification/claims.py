@@ -31,7 +31,7 @@ class Scenario:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "quasi", names_of(self.quasi, "quasi"))
-        object.__setattr__(self, "k", _whole(self.k, "k", "a class of one hides nobody."))
+        object.__setattr__(self, "k", _whole(self.k, "k", "a class of one protects nobody."))
 
 
 @dataclass(frozen=True)
@@ -137,7 +137,7 @@ class Guard:
 
 @dataclass(frozen=True)
 class Unit:
-    """The column that tells whose records they are, and texts that stand for a missing value in it."""
+    """The column that tells what k counts, and texts that stand for a missing value in it."""
 
     column: str
     missing: tuple[str, ...] = ()

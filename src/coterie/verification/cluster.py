@@ -80,7 +80,7 @@ def verify_claims_on_spark(spark: Any, files: Sequence[str], claims: Claims) -> 
     if asked:
         checks += _guarded(claims, asked, cluster.guarded(claims, keys, asked, records))
     for j, p in enumerate(claims.prepared):
-        checks.append(prepared.of_counts(p, seen.prepared[j], records, prepared.few(p, seen.often[j])))
+        checks.append(prepared.of_counts(p, seen.prepared[j], records, seen.often[j]))
     if claims.number is not None:
         checks.append(numbering.of_counts(claims.number, seen.number, sum(sizes_of[-1].values()), records))
     return Verdict(tuple(checks), records)

@@ -12,6 +12,7 @@ from typing import Any
 from ..errors import CoterieError
 from . import sql, verdict
 from .asking import ask, kinds_of
+from .band_names import band_called
 from .claims import Guard
 from .literals import literals
 from .prepared_claims import Prepared
@@ -27,7 +28,7 @@ def checks(relation: Any, claims: Sequence[Prepared], names: Mapping[str, str], 
     found = []
     for p in claims:
         name, kind = names[p.column], kinds[p.column]
-        found.append(of_counts(p, counts(relation, p, name, kind), records, few(p, often(relation, p, name, kind))))
+        found.append(of_counts(p, counts(relation, p, name, kind), records, often(relation, p, name, kind)))
     return found
 
 
@@ -38,8 +39,8 @@ def counts(relation: Any, claim: Prepared, name: str, kind: str) -> list[int]:
 
 
 def often(relation: Any, claim: Prepared, name: str, kind: str) -> dict[str, int]:
-    """How many records have each text, where a least number is claimed; few enough to be told by their texts."""
-    if claim.fewest is None:
+    """How many records have each text, where a least number or names of bands are claimed: of few different texts."""
+    if claim.fewest is None and claim.width is None:
         return {}
     value = f"SELECT {sql.present(_guard(claim), name, kind)} AS v FROM {sql.RELEASE}"
     return dict(ask(relation, f"SELECT v::VARCHAR, count(*) FROM ({value}) WHERE v IS NOT NULL GROUP BY 1"))
@@ -53,37 +54,56 @@ def few(claim: Prepared, counted: Mapping[str, int]) -> int:
     return sum(n for text, n in small.items() if _number_of(text) not in numbers)
 
 
-def of_counts(claim: Prepared, found: Sequence[int], records: int, too_few: int = 0) -> Check:
-    """The check, from what was counted."""
+def no_bands(claim: Prepared, counted: Mapping[str, int]) -> int:
+    """How many records have a text that is the name of no band of the width that is claimed, and no other label."""
+    if claim.width is None:
+        return 0
+    labels, least, most = {text.strip() for text in claim.values or ()}, claim.bound("least"), claim.bound("most")
+    strange = 0
+    for text, n in counted.items():
+        band = None if text in labels else band_called(text, claim.width, claim.whole)
+        inside = band is not None and (least is None or band[0] > least) and (most is None or band[1] <= most)
+        strange += 0 if text in labels or inside else n
+    return strange
+
+
+def of_counts(claim: Prepared, found: Sequence[int], records: int, counted: Mapping[str, int]) -> Check:
+    """The check, from how many values fail, and, where that was asked, how many records have each text."""
     check_records(found[0], records)
-    values, bad = found[1], min(found[1], found[2] + too_few)
-    return verdict.prepared(
-        claim.column, _wanted(claim), values, bad, dict(zip(_FAULTS, [*found[3:], too_few], strict=True))
-    )
+    too_few, strange = few(claim, counted), no_bands(claim, counted)
+    values, bad = found[1], min(found[1], found[2] + too_few + strange)
+    faults = dict(zip(_FAULTS, [*found[3:], too_few], strict=True))
+    faults[_OTHERS] += strange
+    return verdict.prepared(claim.column, _wanted(claim), values, bad, faults)
 
 
 def check_records(seen: int, records: int) -> None:
     """Refuse a second reading that has not seen all records of the first."""
     if seen != records:
         what = "A release must give the same records whenever it is read."
-        raise CoterieError(what, "another number of records", "give a file, or a table in memory.")
+        raise CoterieError(what, "a different number of records", "give a file, or a table in memory.")
 
 
+_OTHERS = "of no category that may occur"
 _FAULTS = (
-    "cannot be read", "below the least", "above the most", "of no category that may occur", "no multiple",
+    "cannot be read", "below the least", "above the most", _OTHERS, "no multiple",
     "more precise", "in a category of too few records",
 )  # fmt: skip
 
 
 def _wanted(claim: Prepared) -> str:
     """What every value must be, in words. Bounds are options of a recipe; categories are only counted."""
-    parts = [
-        *([f"at least {_shown(claim.least)}"] if claim.least is not None else []),
-        *([f"at most {_shown(claim.most)}"] if claim.most is not None else []),
-        *([f"a multiple of {_shown(claim.base)}"] if claim.base is not None else []),
-        *([f"the first moment of a {claim.precision}"] if claim.precision is not None else []),
-    ]
-    if claim.values is not None and claim.kind == "text":
+    parts = (
+        [*_band(claim)]
+        if claim.width is not None
+        else [
+            *([f"at least {_shown(claim.least)}"] if claim.least is not None else []),
+            *([f"at most {_shown(claim.most)}"] if claim.most is not None else []),
+            *_on_base(claim),
+            *([f"the first moment of a {claim.precision}"] if claim.precision is not None else []),
+        ]
+    )
+    if claim.values is not None and claim.kind == "text" and claim.width is None:
         number = len(claim.values)
         parts.append(f"one of {number:,} {'category' if number == 1 else 'categories'}")
     if claim.gone:
@@ -94,6 +114,23 @@ def _wanted(claim: Prepared) -> str:
         parts.append(f"in a category of at least {claim.fewest:,} records{but}")
     words = parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
     return f"{words}, or a label" if claim.values is not None and claim.kind != "text" else words
+
+
+def _band(claim: Prepared) -> list[str]:
+    """What names of bands must be."""
+    above = "" if claim.least is None else f" above {_shown(claim.least)}"
+    below = "" if claim.most is None else f" below {_shown(claim.most)}"
+    within = " and".join(part for part in (above, below) if part)
+    return [f"the name of a band of {_shown(claim.width)}{within}" + (", or a label" if claim.values else "")]
+
+
+def _on_base(claim: Prepared) -> list[str]:
+    """What numbers must be besides their bounds."""
+    number = f"{len(claim.among):,} {'number' if len(claim.among) == 1 else 'numbers'}"
+    if claim.base is None:
+        return [f"one of {number}"] if claim.among else []
+    more = f"{_shown(claim.offset)} more than " if claim.offset else ""
+    return [f"{more}a multiple of {_shown(claim.base)}" + (f", or one of {number}" if claim.among else "")]
 
 
 def _shown(value: Any) -> str:
@@ -163,12 +200,30 @@ def _number(claim: Prepared, guard: Guard, kind: str) -> _Fit:
             beyond = f"w {sign} {edge} {'-' if sign == '<' else '+'} {room}"
             exactly = f"i {sign} {int(given)}::HUGEINT" if float(given).is_integer() else f"w {sign} {edge}"
             faults[name] = f"CASE WHEN i IS NULL THEN {beyond} ELSE {exactly} END"
+    others = f"NOT ({_equal(claim.among, kind)})" if claim.among else "true"
     if claim.base is not None:
-        base = f"{float(claim.base)!r}::DOUBLE"
-        away = f"abs(w - round(w / {base}) * {base}) > abs(w) * {near!r}::DOUBLE"
-        exactly = f"i % {int(claim.base)}::HUGEINT <> 0" if float(claim.base).is_integer() else away
-        faults["off_base"] = f"CASE WHEN i IS NULL THEN {away} ELSE {exactly} END"
+        faults["off_base"] = f"({_off_base(claim, claim.base, near)}) AND {others}"
+    elif claim.among:
+        faults["others"] = others
     return _Fit((f"{w} AS w", f"{i} AS i"), "w IS NULL OR NOT isfinite(w)", **faults)
+
+
+def _off_base(claim: Prepared, base: float, near: float) -> str:
+    """Whether a number is not `offset` more than a multiple of the base."""
+    more = claim.offset or 0
+    step, offset = f"{float(base)!r}::DOUBLE", f"{float(more)!r}::DOUBLE"
+    room = f"greatest(abs(w), abs({offset})) * {near!r}::DOUBLE"
+    away = f"abs(w - {offset} - round((w - {offset}) / {step}) * {step}) > {room}"
+    if not (float(base).is_integer() and float(more).is_integer()):
+        return away
+    exactly = f"(i - {int(more)}::HUGEINT) % {int(base)}::HUGEINT <> 0"
+    return f"CASE WHEN i IS NULL THEN {away} ELSE {exactly} END"
+
+
+def _equal(numbers: Sequence[float], kind: str) -> str:
+    """Whether a number is one of these; in a column of single floats, as near as these can be."""
+    same = "::FLOAT::DOUBLE" if kind == "float" else "::DOUBLE"
+    return f"w IN ({', '.join(f'{float(number)!r}{same}' for number in numbers)})"
 
 
 def _date(claim: Prepared, guard: Guard, kind: str) -> _Fit:
@@ -196,7 +251,8 @@ def _date(claim: Prepared, guard: Guard, kind: str) -> _Fit:
 
 def _text(claim: Prepared, kind: str) -> _Fit:
     """Texts as they are; where the file holds numbers, the texts that are numbers; truth values as true and false."""
-    known = [_among(texts, kind) for texts in (claim.values, claim.gone or None)]
+    names = claim.values if claim.width is None else None  # names of bands are looked at one by one
+    known = [_among(texts, kind) for texts in (names, claim.gone or None)]
     other = f"NOT {known[0]}" if known[0] else "false"
     going = known[1] or "false"
     fits = kind in sql.TEXT | sql.NUMBERS | {"boolean", "null"}

@@ -41,6 +41,16 @@ class Prepared:
         Texts that fewer records may have, such as the one that rare ones were joined to.
     base : number, optional
         Every number is a multiple of it: exactly if both are whole, else but for the rounding of binary fractions.
+    offset : number, optional
+        What numbers are more than a multiple of the base.
+    among : tuple of numbers
+        Numbers that may occur: these alone, or, with a base, these as well.
+    width : number, optional
+        Of a text column, every text but those in `values` is the name of a band of numbers that is so wide and begins
+        at a multiple of it. With `least` and `most`, it begins above the one and ends below the other: the bands that
+        hold these, and all that lies beyond, have labels.
+    whole : bool
+        Whether these bands are of whole numbers: 5-9, not 5 to <10.
     precision : str, optional
         Every date is the first moment of such a unit: "second", "minute", "hour", "day", "week" (Monday), "month",
         "quarter", "year", "decade" or "century".
@@ -64,6 +74,10 @@ class Prepared:
     gone: tuple[str, ...] = ()
     fewest: int | None = None
     spared: tuple[str, ...] = ()
+    offset: float | None = None
+    among: tuple[float, ...] = ()
+    width: float | None = None
+    whole: bool = False
 
     def __post_init__(self) -> None:
         if self.kind not in KINDS:
@@ -91,15 +105,34 @@ class Prepared:
 
     def _texts(self, name: str, given: Any) -> tuple[str, ...]:
         if isinstance(given, str) or not isinstance(given, Sequence) or not all(isinstance(g, str) for g in given):
-            raise CoterieError(f"'{name}' of '{self.column}' must be a list of texts.", type(given).__name__)
+            raise CoterieError(f"'{name}' of '{self.column}' must be a list of strings.", type(given).__name__)
         return tuple(given)
 
     def _check_effects(self) -> None:
         """Refuse what would have no effect, and a claim of nothing."""
         fits = {
-            "number": ("least", "most", "values", "base", "decimal", "thousands", "prefix", "suffix"),
+            "number": (
+                "least",
+                "most",
+                "values",
+                "base",
+                "offset",
+                "among",
+                "decimal",
+                "thousands",
+                "prefix",
+                "suffix",
+            ),
             "date": ("least", "most", "values", "precision", "format"),
-            "text": ("values", "gone", "fewest", "spared"),
+            "text": (
+                "values",
+                "gone",
+                "fewest",
+                "spared",
+                "width",
+                "whole",
+                *(("least", "most") if self.width else ()),
+            ),
         }[self.kind]
         said = [
             name
@@ -111,17 +144,20 @@ class Prepared:
                 "fewest",
                 "spared",
                 "base",
+                "offset",
+                "among",
+                "width",
                 "precision",
                 "decimal",
                 "thousands",
                 "format",
             )
             if getattr(self, name) not in (None, (), "", ".")
-        ] + [name for name in ("prefix", "suffix") if getattr(self, name)]
+        ] + [name for name in ("prefix", "suffix", "whole") if getattr(self, name)]
         idle = [name for name in said if name not in fits]
         if idle:
             raise CoterieError(f"A prepared {self.kind} has no {idle[0]}.", f"'{idle[0]}' of '{self.column}'")
-        claims = ("least", "most", "gone", "fewest", "base", "precision")
+        claims = ("least", "most", "gone", "fewest", "base", "among", "width", "precision")
         nothing = all(getattr(self, name) in (None, ()) for name in claims)
         if nothing and (self.values is None or self.kind != "text"):
             raise CoterieError("Something must be claimed of a prepared column.", f"'{self.column}' with nothing")
@@ -134,7 +170,7 @@ class Prepared:
         given = getattr(self, name)
         if given is None:
             return
-        what = f"'{name}' of '{self.column}' must be a {self.kind}."
+        what = f"'{name}' of '{self.column}' must be a {'date' if self.kind == 'date' else 'number'}."
         if self.kind == "date":
             try:
                 plain = dt.datetime.fromisoformat(given).tzinfo is None
@@ -150,8 +186,16 @@ class Prepared:
             raise CoterieError(f"'fewest' of '{self.column}' must be a whole number of at least 2.", "another")
         if self.spared and self.fewest is None:
             raise CoterieError("Texts are spared where there is a least number of records.", f"'{self.column}'")
-        if self.base is not None and (not _is_number(self.base) or self.base <= 0):
-            raise CoterieError(f"'base' of '{self.column}' must be a number above 0.", type(self.base).__name__)
+        for name in ("base", "width"):
+            given = getattr(self, name)
+            if given is not None and (not _is_number(given) or given <= 0):
+                raise CoterieError(f"'{name}' of '{self.column}' must be a number above 0.", type(given).__name__)
+        if self.whole and (self.width is None or not float(self.width).is_integer()):
+            raise CoterieError(f"Bands of whole numbers in '{self.column}' must have a whole width.", "another")
+        if self.offset is not None and (not _is_number(self.offset) or self.base is None):
+            raise CoterieError(f"'offset' of '{self.column}' must be a number that belongs to a base.", "another")
+        if not isinstance(self.among, tuple) or not all(map(_is_number, self.among)):
+            raise CoterieError(f"'among' of '{self.column}' must be a tuple of numbers.", "another")
 
 
 def _is_number(given: Any) -> bool:

@@ -103,7 +103,7 @@ def _opened(
             fill: Callable[[], None] = lambda: file.fill(connection, literally, HELD, position)  # noqa: E731
         else:
             if dialect is not None:
-                raise CoterieError("Only a CSV file has a dialect.", "'dialect' for another release", "leave it out.")
+                raise CoterieError("Only CSV files have a dialect.", "'dialect' for another release", "leave it out.")
             connection = _connect(private, None, memory)
             fill = lambda: _pour(connection, release if path is None else path, wanted)  # noqa: E731
         try:
@@ -165,8 +165,7 @@ def private_folder() -> Iterator[str]:
         try:
             yield private
         finally:
-            if handle is not None:
-                os.close(handle)
+            _unlock(Path(private), handle)
 
 
 def _is_left(folder: Path) -> bool:
@@ -175,22 +174,24 @@ def _is_left(folder: Path) -> bool:
         found = folder.lstat()
     except OSError:  # its owner has just removed it
         return False
-    if os.name == "nt" or not stat.S_ISDIR(found.st_mode):
+    if not stat.S_ISDIR(found.st_mode) or time.time() - found.st_mtime < _FRESH:
         return False
-    if found.st_uid != os.geteuid() or time.time() - found.st_mtime < _FRESH:
+    if hasattr(os, "geteuid") and found.st_uid != os.geteuid():  # on Windows, the folder above is a user's own
         return False
     handle = _lock(folder)
-    if handle is not None:
-        os.close(handle)
+    _unlock(folder, handle)
     return handle is not None
 
 
 def _lock(folder: Path) -> int | None:
-    """A handle that holds a folder; None where another does, or where there are no locks."""
+    """A handle that holds a folder; None where another does."""
     try:
         import fcntl
-    except ImportError:  # Windows
-        return None
+    except ImportError:  # Windows: a file beside it, which the system removes when a run ends, even if it is killed
+        try:
+            return os.open(_beside(folder), os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_TEMPORARY", 0), 0o600)
+        except OSError:
+            return None
     try:
         handle = os.open(folder, os.O_RDONLY)
     except OSError:
@@ -201,6 +202,16 @@ def _lock(folder: Path) -> int | None:
         os.close(handle)
         return None
     return handle
+
+
+def _unlock(folder: Path, handle: int | None) -> None:
+    if handle is not None:
+        os.close(handle)
+        _beside(folder).unlink(missing_ok=True)
+
+
+def _beside(folder: Path) -> Path:
+    return folder.with_name(f"{folder.name}.lock")
 
 
 def _complaint(release: Any, path: Path | None) -> tuple[str, str | None]:
@@ -282,12 +293,23 @@ def _plain_path(path: Path, private: str) -> str:
     link = Path(private) / f"release{path.suffix.lower()}"
     if not _is_plain(str(link)):
         raise CoterieError("Neither the file nor the folder for temporary files has a plain name.", f"'{path.name}'")
-    link.symlink_to(path)
+    _link(path, link)
     return str(link)
 
 
-def _is_plain(path: str) -> bool:
-    signs = path.replace("\\", "/") if os.name == "nt" else path
+def _link(path: Path, link: Path) -> None:
+    """Lead to a file by another name. Windows lets few people make symbolic links."""
+    for make in (link.symlink_to, link.hardlink_to):
+        try:
+            return make(path)
+        except OSError:
+            continue
+    hint = "rename it: letters, digits, dots, blanks and - _ , ( ) + = @ are fine."
+    raise CoterieError("The file needs a plain name on this system.", f"'{path.name}'", hint)
+
+
+def _is_plain(path: str, windows: bool = os.name == "nt") -> bool:
+    signs = path.replace("\\", "/").replace("~", "_") if windows else path  # RUNNER~1: the short form of a long name
     return all(sign.isalnum() or sign in "/._- ,()+=@:" for sign in signs) and "://" not in path
 
 

@@ -21,23 +21,22 @@ class Check:
         "k-anonymity", "k-anonymity of units", "distinct l-diversity", "entropy l-diversity", "t-closeness", "constant
         confidential values", "prepared values" or "record numbers".
     scenario : str
-        Whose classes were looked at; empty where it was about no classes.
+        The scenario whose classes were checked; empty where no classes were involved.
     columns : tuple of str
-        The columns that make the classes, the confidential column, the prepared one, or that of record numbers.
+        The columns that define the classes, or the confidential, prepared or record-number column.
     wanted, found : number or None
-        What every class must keep, and what the worst does. Constant values are counted; nothing is wanted of them. Of
-        prepared values and record numbers: how many may fail, none, and how many do.
+        The required value and the value of the worst class. Constant values are only counted: nothing is required. For
+        prepared values and record numbers: the number allowed to fail (none) and the number that do.
     classes, offending_classes, offending_records : int
-        How many there are, how many don't keep it, and how many records are in these. Of prepared values: those that
-        are not missing, and those that fail.
+        The number of classes, the number that fail, and the number of records in those. For prepared values: the number
+        that are not missing, and the number that fail.
     sentence : str
         The same in plain words.
     ok : bool
     sizes : mapping of int to int
-        How many classes there are of each size below k.
+        The number of classes of each size below k.
     basis : str
-        What was counted: "release", what was written; "input", the same records with the column of units, before it was
-        dropped.
+        What was counted: "release", the written file; or "input", the same records before the unit column was dropped.
     """
 
     what: str
@@ -96,7 +95,7 @@ class VerdictFacts:
 
 @dataclass(frozen=True)
 class Verdict:
-    """Whether a release keeps what is claimed of it. `bool(verdict)` is `verdict.ok`.
+    """Whether a release meets the claims made about it. `bool(verdict)` is `verdict.ok`.
 
     Attributes
     ----------

@@ -40,7 +40,7 @@ def guarded(
     X : ndarray of shape (n, p)
         The quasi-identifiers, encoded: float64, C order, finite.
     k : int
-        The least number of records in a group.
+        Minimum group size.
     labels : ndarray of int, of shape (n,), optional
         The partition that "merge" begins with; without it, MDAV's. Groups that cross strata are cut, and groups of
         fewer than k are merged like those that fall short of a guard. The other rules make their own groups and take
@@ -85,7 +85,9 @@ def guarded(
     out = by_first_appearance(out)
     short = sum(measured(whole, i, out)[:, 3] for i in range(len(guards)))
     if np.bincount(out).min() < k or np.any(short > 0):  # fail closed: never seen
-        raise CoterieError("The groups don't keep what they must.", f"rule '{rule}'", "this is a mistake in Coterie.")
+        raise CoterieError(
+            "The groups do not meet the guards.", f"rule '{rule}'", "this is a bug in Coterie: please report it."
+        )
     return out
 
 
@@ -134,7 +136,7 @@ def _check(X: Floats, k: int, labels: Ints | None, guards: Sequence[Guard], rule
     if not guards:
         raise CoterieError("There must be at least one guard.", "none", "group without guards by any method.")
     if len(X) < k:
-        raise CoterieError("There must be at least k records.", f"{len(X)} records and k = {k}", "take a smaller k.")
+        raise CoterieError("There must be at least k records.", f"{len(X)} records and k = {k}", "use a smaller k.")
     for guard in guards:
         if len(guard.codes) != len(X):
             what = f"The guard of '{guard.name}' must have a code for each record."
@@ -144,7 +146,7 @@ def _check(X: Floats, k: int, labels: Ints | None, guards: Sequence[Guard], rule
             what = f"'{name}' must be one integer for each record."
             raise CoterieError(what, f"{np.asarray(given).dtype} of shape {np.shape(given)}")
     if labels is not None and rule != "merge":
-        what = f"The rule '{rule}' makes its own groups."
+        what = f"The rule '{rule}' forms the groups itself."
         raise CoterieError(what, "labels", "leave them out, or use rule 'merge'.")
     fitting = [i for i, guard in enumerate(guards) if guard.t is not None and guard.ordered]
     if rule == "t-first" and len(fitting) != 1:
@@ -163,8 +165,10 @@ def _check_reachable(part: Ints, k: int, guards: Sequence[Guard], whole: Watch) 
         short = int(np.count_nonzero(measured(whole, g, part)[:, 3]))
         if short:
             everyone = int(part.max()) == 0
-            what = f"The guard of '{guard.name}' ({guard.conditions}) must be within reach."
+            what = f"The guard of '{guard.name}' ({guard.conditions}) cannot be met."
             got = (
-                "all records as one group don't meet it" if everyone else f"{short:,} strata, each as one group, don't"
+                "even all records as one group do not meet it"
+                if everyone
+                else f"{short:,} strata do not meet it even as a single group"
             )
             raise CoterieError(what, got, f"ask for less{'' if everyone else ', or use fewer strata'}.")

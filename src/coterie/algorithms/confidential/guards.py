@@ -63,7 +63,7 @@ class Guard:
         object.__setattr__(self, "codes", codes.astype(np.int64))
         self._check_limits()
         if self.t is not None and self.ordered and (codes < 0).any():
-            what = f"t-closeness of '{self.name}', whose values have an order, has no place for missing ones."
+            what = f"t-closeness of '{self.name}', an ordered column, is not defined for missing values."
             got = f"{np.count_nonzero(codes < 0):,} records without a value"
             raise CoterieError(what, got, "use l, treat the column as nominal, or leave these records out.")
 
@@ -164,9 +164,7 @@ def entropy_l(guard: Guard, labels: Ints) -> Floats:
 def closeness(guard: Guard, labels: Ints) -> Floats:
     """The distance of each group's distribution from the table's, as `Guard` defines it for its kind."""
     if guard.ordered and (guard.codes < 0).any():
-        raise CoterieError(
-            f"The distance of '{guard.name}', whose values have an order, has no place for missing ones."
-        )
+        raise CoterieError(f"The distance of '{guard.name}', an ordered column, is not defined for missing values.")
     return measured(watch([guard]), 0, labels)[:, 2]
 
 

@@ -80,7 +80,7 @@ def _fitting(name: str, typed: Typed, back: Any) -> Callable[[Any], Any]:
             return array if back is None else array.cast(back)
         except pa.ArrowInvalid:
             pass
-        what = f"What is released in '{name}' must fit the type of the column."
+        what = f"The released values of '{name}' must fit the type of the column."
         raise CoterieError(what, "larger or smaller numbers, by rounding or noise", "give the column a wider type.")
 
     return write

@@ -40,7 +40,7 @@ def advice_on_numbers(name: str, texts: Any, decimal: str) -> str:
         hints.append(f"if they mean missing, {gaps_said(gaps)}")
     if not hints:
         hints.append('correct them; if they mean missing, name them in [file] missing = ["", "NA"] (--read missing=NA)')
-    return "; ".join(hints) + f'; if it is no number, kind = "nominal" ({in_shell("--kind", name + "=nominal")}).'
+    return "; ".join(hints) + f'; if these are not numbers, kind = "nominal" ({in_shell("--kind", name + "=nominal")}).'
 
 
 def gaps_said(gaps: Sequence[str]) -> str:

@@ -36,7 +36,7 @@ def read_nominal(
     order = np.argsort(np.array(texts, dtype=object)) if texts else np.empty(0, np.int64)
     if len(texts) > MOST_CATEGORIES and rule.role == "quasi":
         what = f"A nominal quasi-identifier can have at most {MOST_CATEGORIES:,} categories."
-        raise CoterieError(what, f"'{name}' with {len(texts):,}", "join rare ones, or is it an identifier?")
+        raise CoterieError(what, f"'{name}' with {len(texts):,}", "combine rare ones; or is it an identifier?")
     names, old = [texts[i] for i in order], first[order]
     if every is None or every == tuple(names):
         return _typed(name, "nominal", names, _renumbered(codes, order), back, old)
@@ -70,9 +70,9 @@ def read_ordinal(name: str, array: Any, rule: Any, *_: Any) -> Typed:
     unknown = [t for t in texts if t not in place]
     if unknown:
         rows = np.flatnonzero(np.isin(codes, [i for i, t in enumerate(texts) if t not in place])).tolist()
-        hint = 'add them to order where they belong; texts that mean missing to [file] missing = ["", "NA"].'
+        hint = 'add them to order in their place; name values that mean missing in [file] missing = ["", "NA"].'
         what = f"The order of '{name}' must name all its categories."
-        raise UnfitError(what, len(rows), f"values of {len(unknown)} others", hint, rows)
+        raise UnfitError(what, len(rows), f"{len(unknown)} others", hint, rows)
     at = {text: i for i, text in enumerate(texts)}
     numbers = np.full(len(codes), np.nan)
     for text, i in at.items():
@@ -88,10 +88,10 @@ def read_boolean(name: str, array: Any, rule: Any, every: tuple[str, ...] | None
     texts, codes, back = _categories(array)
     means = [meaning(text) for text in texts]
     if None in means or len(set(means)) < len(texts):
-        hint = 'say which words they are, such as true = ["Ja"] and false = ["Nein"]; of others, kind = "nominal".'
-        what = f"The column '{name}' must hold two values, for yes and no: true and false, yes and no, 1 and 0."
+        hint = 'list the words, such as true = ["Ja"] and false = ["Nein"]; with further values, kind = "nominal".'
+        what = f"The column '{name}' must hold two values: true and false, yes and no, or 1 and 0."
         if None not in means:
-            raise CoterieError(what, f"{len(texts)} ways to write them", hint)
+            raise CoterieError(what, f"{len(texts)} different values", hint)
         unknown = [i for i, m in enumerate(means) if m is None]
         rows = np.flatnonzero(np.isin(codes, unknown)).tolist()
         raise UnfitError(what, len(rows), "others", hint, rows)
@@ -113,8 +113,8 @@ def _read_words(name: str, array: Any, rule: Any) -> Typed:
     unknown = [i for i, m in enumerate(means) if m is None]
     if unknown:
         rows = np.flatnonzero(np.isin(codes, unknown)).tolist()
-        what = f"The column '{name}' must hold the words that its true and false name."
-        raise UnfitError(what, len(rows), "others", "add their words to true or false, or to [file] missing.", rows)
+        what = f"The column '{name}' may hold only the words listed in its true and false."
+        raise UnfitError(what, len(rows), "others", "add them to true or false, or to [file] missing.", rows)
     numbers = np.array([*(float(bool(m)) for m in means), np.nan])[codes]
     names = [rule.false[0], rule.true[0]]
     old = np.array([texts.index(word) if word in texts else -1 for word in names])
@@ -157,7 +157,7 @@ def _categories(array: Any) -> tuple[list[str], NDArray[np.int64], Any]:
     back = values.take(pa.array(kept.tolist(), pa.int64()))
     texts = [_text(v) for v in back.to_pylist()]
     if len(set(texts)) < len(texts):
-        raise CoterieError("Categories must differ as texts.", "some that do not")
+        raise CoterieError("Categories must be distinct when written as text.", "some that do not")
     return texts, number[codes], _Back(back, array.type)
 
 
@@ -201,7 +201,7 @@ class _Back:
         except (pa.ArrowException, ValueError):
             same = False
         if not same:
-            what = "Part by part, categories must be texts, numbers, dates, or true and false."
+            what = "Part by part, categories must be text, numbers, dates or booleans."
             raise CoterieError(what, str(self.values.type), "use engine memory.")
         old = old.copy()
         old[others] = len(self.values) + np.arange(len(others))

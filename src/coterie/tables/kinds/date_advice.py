@@ -34,10 +34,10 @@ def advice_on_dates(name: str, texts: Sequence[str], wrong: Sequence[str], said:
     if fitting and rest:
         hints.append("format = " + " or ".join(f'"{form}"' for form in fitting[:2]))
     elif rest and len(dates) > 1 and all(any(_fits(text, form) for form in FORMATS) for text in dates):
-        hints.append("they are dates in several ways of writing: make them alike, such as 2024-12-31")
+        hints.append("dates are written in several ways: write all of them like 2024-12-31")
     elif rest:
-        hints.append('write them as in 2024-12-31, or say format, such as "%d.%m.%Y"')
-    return "; ".join(hints) + f'; if these are no dates, kind = "nominal" ({in_shell("--kind", name + "=nominal")}).'
+        hints.append('write them like 2024-12-31, or give a format, such as "%d.%m.%Y"')
+    return "; ".join(hints) + f'; if these are not dates, kind = "nominal" ({in_shell("--kind", name + "=nominal")}).'
 
 
 def _fits(text: str, form: str) -> bool:

@@ -26,7 +26,7 @@ def read_numeric(name: str, array: Any, rule: Any, decimal: str) -> Typed:
     decimals = rule.decimals
     step = 0.0 if decimals is None else 10.0**-decimals
     if getattr(rule, "totals", False) and pa.types.is_decimal(kind) and kind.scale < decimals:
-        what = f"The column '{name}' must have room for its decimals, for its total to be kept."
+        what = f"The type of '{name}' must have enough decimals for its total to be kept."
         raise CoterieError(what, f"{decimals} decimals in a type with {kind.scale}", f"decimals = {kind.scale}")
 
     def write(numbers: Floats) -> Any:
@@ -56,7 +56,7 @@ def read_integer(name: str, array: Any, rule: Any, decimal: str) -> Typed:
         )
         raise UnfitError(what, len(broken), "others", hint, broken)
     if len(present) and np.abs(present).max() >= EXACT:
-        what = f"The whole numbers of '{name}' must be below 2**53, to be averaged exactly."
+        what = f"The whole numbers of '{name}' must be below 2**53 to be averaged exactly."
         raise CoterieError(what, "larger ones", "if it is an identifier, give it that role.")
 
     def write(numbers: Floats) -> Any:
@@ -82,7 +82,7 @@ def _numbers(name: str, array: Any, decimal: str) -> Floats:
         raise CoterieError(f"The column '{name}' must hold numbers.", f"type {kind}", "is its kind right?")
     infinite = np.flatnonzero(np.isinf(values)).tolist()
     if infinite:
-        what, hint = f"The numbers of '{name}' must be finite.", "correct them, or leave them empty and say [missing]."
+        what, hint = f"The numbers of '{name}' must be finite.", "correct them, or leave them empty and set [missing]."
         raise UnfitError(what, len(infinite), "infinite", hint, infinite)
     if np.nanmax(np.abs(values), initial=0.0) > LARGEST:
         raise CoterieError(f"The numbers of '{name}' must be below {LARGEST:g}.", "larger ones", "use another unit.")

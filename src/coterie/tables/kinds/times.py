@@ -126,7 +126,7 @@ def _from_text(name: str, array: Any, rule: Any, whole: float | None) -> Typed:
         others = [i for i, (_, style) in enumerate(parsed) if style != usual]
         rows = np.flatnonzero(np.isin(_codes(array, encoded), others)).tolist()
         what = f"The dates or times of '{name}' must all be written the same way."
-        raise UnfitError(what, len(rows), "that differ from the others", "make them alike, such as 2024-12-31.", rows)
+        raise UnfitError(what, len(rows), "that differ from the others", "write all of them like 2024-12-31.", rows)
     values = np.array([number for number, _ in parsed] + [np.nan])
     style = next(iter(styles), _Style("date", "T", False, rule.format))
     numbers = values[_codes(array, encoded)]

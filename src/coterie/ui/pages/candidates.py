@@ -157,7 +157,7 @@ def _reads(document: Any) -> bool:
 def _numbers(text: str) -> list[int]:
     pieces = [piece for piece in text.replace(",", " ").replace(";", " ").split() if piece]
     if not all(piece.isascii() and piece.isdigit() and len(piece) < 9 for piece in pieces):
-        raise CoterieError("k must be whole numbers, comma-separated.", "another text")
+        raise CoterieError("k must be a comma-separated list of whole numbers.", "another text")
     return list(dict.fromkeys(int(piece) for piece in pieces))
 
 

@@ -111,7 +111,7 @@ def _claims(session: Session, form: Form, path: Path) -> dict[str, Any]:
     given: dict[str, Any] = {}
     if path.is_dir():
         if not is_bundle(path):
-            raise CoterieError("This folder must be a bundle.", f"'{path.name}', which is none")
+            raise CoterieError("This folder must be a bundle.", f"'{path.name}', which is not one")
         if text := form.text("input-for-units"):
             given["input"] = session.locations.file(text)
         return given
@@ -119,7 +119,7 @@ def _claims(session: Session, form: Form, path: Path) -> dict[str, Any]:
         return {"recipe": session.locations.file(text)}
     k, quasi = number_or_text(form.text("k")), form.lines("quasi")
     if k is None or not quasi:
-        what = "Of a file, say what is claimed: k and its quasi-identifiers, or a recipe."
+        what = "For a file, give the claims to check: k and the quasi-identifiers, or a recipe."
         raise CoterieError(what, "one of them or none")
     if not isinstance(k, int):
         raise CoterieError("k must be a whole number of at least 2.", "another text")
@@ -138,7 +138,7 @@ def replay(asked: Asked) -> Response:
     session, form = asked.session, asked.form
     folder = session.locations.bundle(form.text("path"))
     if not is_bundle(folder):
-        raise CoterieError("This folder must be a bundle.", f"'{folder.name}', which is none")
+        raise CoterieError("This folder must be a bundle.", f"'{folder.name}', which is not one")
     file = session.locations.file(form.text("input"))
 
     def finish(replayed: Any) -> None:

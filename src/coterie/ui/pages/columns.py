@@ -22,7 +22,7 @@ from . import preparing_form
 
 ROLE_WORDS = {
     "quasi": ("Quasi-identifier", "others may know it: microaggregated"),
-    "confidential": ("Confidential", "what nobody should learn: kept, and watched"),
+    "confidential": ("Confidential", "what nobody should learn: kept, and monitored"),
     "identifier": ("Identifier", "names a person: dropped"),
     "other": ("Other", "harmless: kept unchanged"),
 }
@@ -100,7 +100,7 @@ def _question(suggested: Suggested, rule: Mapping[str, Any]) -> str:
     """What must be decided of a column whose rule is not complete."""
     if rule.get("role") == UNDECIDED:
         return suggested.question or "what is it?"
-    return suggested.rule_for(str(rule.get("role"))).question or suggested.question or "of which kind is it?"
+    return suggested.rule_for(str(rule.get("role"))).question or suggested.question or "what kind is it?"
 
 
 def _picture(name: str, glance: Any) -> str:
@@ -151,7 +151,7 @@ def change(asked: Asked) -> Response:
     elif action == "confirm-all":
         _confirm(session, list(session.document["columns"]))
     elif not picked:
-        raise CoterieError("Columns must be chosen first.", "none", "tick the boxes in front of them.")
+        raise CoterieError("Choose columns first.", "none", "tick the boxes in front of them.")
     elif action == "confirm":
         _confirm(session, picked)
     elif action == "role":
@@ -204,7 +204,7 @@ def _about_repeats(columns: tuple[str, ...]) -> str:
 
 
 def _with_unit(session: Session, document: dict[str, Any]) -> dict[str, Any]:
-    """Ask whose records they are where an identifier repeats now, and no longer where none does."""
+    """Ask what k counts where an identifier repeats now, and no longer where none does."""
     assert session.opened is not None
     roles = {name: str(rule.get("role")) for name, rule in document["columns"].items()}
     said, asked = document.get("unit"), session.opened.suggestions.unit_for(roles)
@@ -229,7 +229,7 @@ def _confirm(session: Session, names: list[str]) -> None:
 
 def _set_unit(session: Session, said: str) -> None:
     if said in ("", UNDECIDED):
-        raise CoterieError("Whose records they are must be said.", "nothing")
+        raise CoterieError("What k counts must be decided.", "nothing")
     number = whole(said)
     column = NO_UNIT if said == NO_UNIT else UNDECIDED if number is None else _name(session, number)
     was = session.document.get("unit", {})
@@ -252,7 +252,7 @@ def categories(asked: Asked) -> Response:
     name = _name(session, asked.number("number"))
     found = session.ask_now("Reading the categories", 60.0, "categories", session.opening, name, _CATEGORIES)
     if found is None:
-        what = f"Categories in an order must be few: at most {_CATEGORIES} are listed here."
+        what = f"At most {_CATEGORIES} ordered categories can be listed here."
         raise CoterieError(what, "more", "name them in the recipe, as text.")
     return one(asked, found)
 

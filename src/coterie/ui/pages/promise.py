@@ -17,12 +17,12 @@ from ..session import Session
 from ..steps import Document
 
 PRESETS = (
-    (3, "The least that is usual, for researchers under a contract. One in three guesses may be right."),
-    (5, "A common choice of statistical offices and hospitals. A guess is right one time in five at most: 20 %."),
-    (10, "For files that many people get. A guess is right one time in ten at most: 10 %."),
-    (11, "What is usually taken for a threshold of 9 %. Strictly it is just above: 1/11 = 9.09 %."),
-    (12, "Keeps a threshold of 9 % to the letter: 1/12 = 8.3 %."),
-    (20, "For files that are put on the web. A guess is right one time in twenty at most: 5 %."),
+    (3, "The usual minimum, for researchers under contract. A guess is right at most one time in three."),
+    (5, "A common choice of statistical offices and hospitals. A guess is right at most one time in five: 20 %."),
+    (10, "For files with many recipients. A guess is right at most one time in ten: 10 %."),
+    (11, "Commonly used for a threshold of 9 %. Strictly it is just above: 1/11 = 9.09 %."),
+    (12, "Meets a threshold of 9 % strictly: 1/12 = 8.3 %."),
+    (20, "For files published on the web. A guess is right at most one time in twenty: 5 %."),
 )
 _GUARDS = ("l", "entropy", "t", "noise")
 

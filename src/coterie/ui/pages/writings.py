@@ -169,7 +169,7 @@ def save_recipe(asked: Asked) -> Response:
 
 
 def _write(path: str, text: str) -> None:
-    Path(path).write_text(text, encoding="utf-8")
+    Path(path).write_text(text, encoding="utf-8", newline="\n")
 
 
 def docs(asked: Asked) -> Response:
