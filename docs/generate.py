@@ -110,7 +110,7 @@ def _summary(cls: type) -> str:
 
 def _default(value: object) -> str:
     if value is MISSING:
-        return "must be given"
+        return "required"
     if value in (None, 0):
         return ""
     return "`" + json.dumps(value) + "`"
@@ -209,7 +209,7 @@ def _parameter(p: object) -> list[str]:
     names = ", ".join(f"`{o}`" for o in (*p.opts, *p.secondary_opts)) if p.param_type_name == "option" else ""
     label = names or f"`{(p.metavar or p.name).upper()}`"
     default = p.default
-    told = "must be given" if p.required else ""
+    told = "required" if p.required else ""
     if not told and default not in (None, False, (), []) and not callable(default):
         told = f"`{default}`"
     return [label + (" (may be repeated)" if p.multiple else ""), told, _help_words(p.help or "")]

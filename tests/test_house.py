@@ -298,7 +298,7 @@ def test_tests_lie_where_the_code_lies():
         assert (SOURCE / path.parent).is_dir() or path.parent.name == "docs", path
         assert path.name.startswith("test_") or len(path.parts) == 1, path
     about_all = {path.name for path in files if len(path.parts) == 1 and path.name.startswith("test_")}
-    assert about_all == {"test_house.py", "test_project.py"}
+    assert about_all == {"test_house.py", "test_plain_english.py", "test_project.py"}
 
 
 def loaded_by(code):
