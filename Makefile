@@ -33,7 +33,10 @@ bench: ## the benchmark: a table, and benchmarks/results/bench.json
 	$(BIN)/python benchmarks/bench.py
 
 pictures: ## draw the docs' pictures anew
-	$(BIN)/python docs/pictures.py && $(BIN)/python docs/page_pictures.py
+	$(BIN)/python docs/pictures.py && $(BIN)/python docs/gallery.py && $(BIN)/python docs/page_pictures.py
+
+docs: ## build the site into build/site; its first page is index.html
+	$(BIN)/python -m sphinx -b html -W -n --keep-going -q -d build/doctrees docs build/site
 
 schemas: ## write the JSON schemas of the facts anew
 	$(BIN)/python docs/schemas.py
@@ -43,4 +46,4 @@ clean: ## remove caches, the compiled kernels among them
 	find src tests -name __pycache__ -type d -prune -exec rm -rf {} +
 
 .DEFAULT_GOAL := help
-.PHONY: help venv test quick campaigns lint format ci reproduce bench pictures schemas clean
+.PHONY: help venv test quick campaigns lint format ci reproduce bench pictures docs schemas clean

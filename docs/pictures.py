@@ -12,7 +12,7 @@ HERE = Path(__file__).parent / "pictures"
 COLOURS = ("#4477aa", "#ee6677", "#228833", "#ccbb44")
 
 
-def companies() -> None:
+def companies(place: Path = HERE / "companies.svg") -> None:
     """The 11 companies before and after, with k = 3."""
     data = ct.datasets.load_companies()
     r = ct.microaggregate(data.X, k=3)
@@ -39,7 +39,7 @@ def companies() -> None:
         axes.set_ylim(-2, 62)
     # no date and fixed ids: the same picture gives the same file
     plt.rcParams["svg.hashsalt"] = "coterie"
-    figure.savefig(HERE / "companies.svg", metadata={"Date": None})
+    figure.savefig(place, metadata={"Date": None})
     plt.close(figure)
 
 

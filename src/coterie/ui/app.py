@@ -65,6 +65,7 @@ ROUTES = (
     Line("/redo", post=writings.redo, at=writings.history),
     Line("/job/cancel", post=writings.cancel, at=writings.start),
     Line("/docs/{path:path}", writings.docs),
+    Line("/site/{path:path}", writings.site),
     Line("/quit", writings.about_quitting, writings.quit_),
 )
 

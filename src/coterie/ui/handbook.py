@@ -5,11 +5,10 @@ from __future__ import annotations
 import posixpath
 import re
 from functools import cache
-from importlib.resources import files
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
+from .. import documentation
 from ..errors import CoterieError
 
 CONTENTS = (
@@ -31,20 +30,22 @@ CONTENTS = (
     ("how-it-works.md", "How it works"),
 )
 _PICTURES = {".png": "image/png", ".svg": "image/svg+xml"}
-
-
-@cache
-def _folder() -> Any:
-    """Where the pages lie: in the package, or, in a clone, beside it."""
-    inside = files("coterie").joinpath("docs")
-    return inside if inside.is_dir() else Path(__file__).parents[3] / "docs"
+_SITE = {
+    ".html": "text/html",
+    ".css": "text/css",
+    ".js": "text/javascript",
+    ".json": "application/json",
+    ".csv": "text/csv",
+    ".woff2": "font/woff2",
+    **_PICTURES,
+}
 
 
 def _found(path: str) -> Any:
     """A file of the documentation; None if there is none of this name."""
     if not re.fullmatch(r"[a-z0-9-]+(/[A-Za-z0-9-]+)?\.(md|png|svg)", path):
         return None
-    place = _folder().joinpath(*path.split("/"))
+    place = documentation.markdown().joinpath(*path.split("/"))
     return place if place.is_file() else None
 
 
@@ -53,6 +54,14 @@ def picture(path: str) -> tuple[bytes, str] | None:
     kind = _PICTURES.get(posixpath.splitext(path)[1])
     found = None if kind is None else _found(path)
     return None if found is None or kind is None else (found.read_bytes(), kind)
+
+
+def of_site(path: str) -> tuple[bytes, str]:
+    """A file of the site that is made of the documentation, and its type."""
+    found = documentation.site_file(path)
+    if found is None:
+        raise CoterieError("There must be a page of the documentation at this address.", "none")
+    return found.read_bytes(), _SITE.get(posixpath.splitext(path)[1], "text/plain")
 
 
 @cache

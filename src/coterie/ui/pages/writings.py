@@ -7,11 +7,13 @@ from typing import Any
 
 from starlette.responses import Response
 
+from ... import documentation
 from ...errors import CoterieError, printable_toml
 from ...formats.atomic import atomically
 from ...recipe import Recipe
 from .. import handbook
 from ..asked import Asked
+from ..guard import POLICY
 from ..render import listed, page, to
 from ..session import Session
 
@@ -176,7 +178,16 @@ def docs(asked: Asked) -> Response:
     if (picture := handbook.picture(path)) is not None:
         return Response(picture[0], media_type=picture[1])
     title, html = handbook.page(path)
-    return page(asked, "docs.html.j2", title=title, html=html, contents=handbook.CONTENTS, at=path)
+    return page(
+        asked, "docs.html.j2", title=title, html=html, contents=handbook.CONTENTS, at=path, site=documentation.site()
+    )
+
+
+def site(asked: Asked) -> Response:
+    """A file of the documentation's site: its styles hold pictures, and nothing in it runs but its own scripts."""
+    content, kind = handbook.of_site(asked.parts["path"])
+    policy = POLICY.replace("img-src 'self'", "img-src 'self' data:")
+    return Response(content, media_type=kind, headers={"content-security-policy": policy})
 
 
 def about_quitting(asked: Asked) -> Response:
