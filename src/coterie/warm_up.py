@@ -53,8 +53,8 @@ def _search() -> None:
     X, labels, rng = _table(_FEW), np.arange(_FEW) // 3, np.random.default_rng(0)
     partition = _Search(X, labels, 3)
     with by_hand(1.0):  # not compiled for this
-        partition.prepare(rng)
-    part, pool = partition._part, partition._pool
+        partition.prepare(rng, Limits())
+    part, pool = partition._part, partition._pool()
     compile_for_kernels(search.keep, part, pool, 1, 1, 1)
     compile_for_kernels(search.descend, pool, 1, 1, 1, 1.0)
     compile_for_kernels(search.add_up, pool, 1, 1)

@@ -229,7 +229,8 @@ class _Search:
         If what a group costs above the least falls like one over the steps made about it, that is best.
         """
         each = self._part.cost / np.maximum(1, self._part.size)
-        return _SELDOM + np.sqrt(each * (len(self._X) / self._part.cost.sum()))
+        weights: Floats = _SELDOM + np.sqrt(each * (len(self._X) / self._part.cost.sum()))
+        return weights
 
     def _cut(self, weight: Floats) -> list[search.Partition]:
         """The partition, region by region: each with its records and the numbers that it may give to new groups."""

@@ -38,7 +38,7 @@ def at_most(threads: int | None) -> Iterator[None]:
         _threads.reset(token)
 
 
-def cut(centre: Floats, size: Ints, regions: int, rng: np.random.Generator) -> Ints:
+def cut(centre: Floats, size: Floats, regions: int, rng: np.random.Generator) -> Ints:
     """The region of each group: cut again and again across a random direction, so that all have about as many records.
 
     Parameters

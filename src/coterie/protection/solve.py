@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..algorithms.regions import at_most
 from ..kernels import seconds_compiling
 from ..tables.columns import Column
 from ..tables.records import Records
@@ -68,8 +69,8 @@ class Solved:
         return int(self.labels.max()) + 1
 
 
-def solve(records: Records, part: Part, division: Division, plan: Plan) -> Solved:
-    """Group the records of a part, and find what is released for each group."""
+def solve(records: Records, part: Part, division: Division, plan: Plan, threads: int | None = None) -> Solved:
+    """Group the records of a part, by default on all cores, and find what is released for each group."""
     began, compiling = time.thread_time(), seconds_compiling()
     recipe, whole, component = plan.recipe, plan.whole, division.component
     assert recipe.seed is not None
@@ -82,7 +83,8 @@ def solve(records: Records, part: Part, division: Division, plan: Plan) -> Solve
     watch = watch_part(plan.references, guarded, units, component.k) if plan.references else None
     number = () if part.number is None else (part.number,)
     seed = (recipe.seed + division.number, part.cell, *number)
-    grouped = group(X, component.k, recipe, watch, confidential, seed, units)
+    with at_most(threads):
+        grouped = group(X, component.k, recipe, watch, confidential, seed, units)
     weights = weights_of(records, recipe)
     free = None
     if plan.together is not None:

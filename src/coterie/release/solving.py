@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from .. import progress as progress_
 from ..algorithms.confidential.guarded import UnreachableError
-from ..algorithms.regions import at_most
 from ..engines import Chunk, Engine
 from ..errors import CoterieError, PromiseError
 from ..protection.assemble import Assembled, Grouping, GroupTable, strata_of_parts
@@ -108,13 +107,13 @@ def _solved(chunk: Chunk, plan: Plan, division: Division, tally: Tally, threads:
     probe = pair if tally.measures_borders and pair is not None and pair[0] in chunk.parts else None
 
     def one(number: int) -> Solved:
-        with at_most(threads if len(division.parts) == 1 else 1):
-            return _solve(chunk.records, rows[number], division.parts[number], division, plan)
+        own = threads if len(division.parts) == 1 else 1  # parts have the threads, or the search in the only part has
+        return _solve(chunk.records, rows[number], division.parts[number], division, plan, own)
 
     def both(a: int, b: int) -> Solved:
         together = np.sort(np.concatenate([rows[a], rows[b]]))
         part = division.parts[a]
-        return _solve(chunk.records, together, Part(part.cell, part.number, len(together)), division, plan)
+        return _solve(chunk.records, together, Part(part.cell, part.number, len(together)), division, plan, threads)
 
     apart = 0.0
     for number, solved in _in_order(chunk.parts, one, len(division.parts), threads):
@@ -126,12 +125,13 @@ def _solved(chunk: Chunk, plan: Plan, division: Division, tally: Tally, threads:
         tally.add_border(division, apart, both(*probe).loss.of_method.sse, sum(len(rows[n]) for n in probe))
 
 
-def _solve(records: Records, rows: Ints, part: Part, division: Division, plan: Plan) -> Solved:
+def _solve(records: Records, rows: Ints, part: Part, division: Division, plan: Plan, threads: int) -> Solved:
     if len(rows) != part.records:
         raise CoterieError("The input must not change while it is read.", "a different number of records")
     short: PromiseError
     try:
-        return solve(records if len(rows) == len(records) else records.take(rows), part, division, plan)
+        own = records if len(rows) == len(records) else records.take(rows)
+        return solve(own, part, division, plan, threads)
     except UnreachableError as error:
         short = unreachable(error, plan.recipe, guarded_columns(plan.recipe), len(division.parts))
     raise short
