@@ -36,7 +36,13 @@ NAMES = ("md", "mdav", "mdav1", "mdav+", "v-mdav", "mdav*", "mu-approx", "m-d")
 SIZES = (1_000, 10_000, 50_000, 100_000)
 COLUMNS = (2, 5, 8, 13)
 QUICK = 10_000  # the largest n of a quick run
-MILLION = (("mdav", 5), ("mdav+", 5), ("v-mdav", 5), ("mdav*", 5), ("mdav", 13))  # with --million, on eia-like data
+# With --million
+MILLION = (
+    *(("eia-like", name, 5) for name in ("mdav", "mdav+", "v-mdav", "mdav*")),
+    ("eia-like", "mdav", 13),
+    ("blurred", "mdav", 5),
+    ("blurred", "mdav+", 5),
+)
 TWINS = NAMES[:6]  # the others' twins are compared by the tests
 COMPARED_P = 8
 TWIN_SIZES = (300, 1_000)
@@ -78,7 +84,7 @@ def _arguments():
     parser.add_argument("--quick", action="store_true", help="n <= 10,000 (md 1,000), small twins, no memory")
     parser.add_argument("--methods", type=_list_of(NAMES), help=f"of {','.join(NAMES)}; all")
     parser.add_argument("--n", type=_integers, help="numbers of records")
-    parser.add_argument("--million", action="store_true", help="eia-like data of 1,000,000 records as well")
+    parser.add_argument("--million", action="store_true", help="1,000,000 records as well, eia-like and blurred")
     parser.add_argument("--p", type=_integers, default=COLUMNS, help="numbers of columns")
     parser.add_argument("--data", type=_list_of(samples.KINDS), default=samples.KINDS, help=",".join(samples.KINDS))
     parser.add_argument("--repeat", type=int, default=3, help="runs of which the best counts; long ones: fewer")
@@ -162,10 +168,10 @@ def _asked_of(_, n, p):
 
 
 def _million():
-    for name, p in MILLION:
-        X = samples.sample("eia-like", 1_000_000, p)
-        timing = _race([method(name)], X, 1, f"{name}, eia-like, 1,000,000 x {p}")[0]
-        yield {"method": name, "data": "eia-like", "n": len(X), "p": p, "seconds": timing.best, "runs": timing.runs}
+    for kind, name, p in MILLION:
+        X = samples.sample(kind, 1_000_000, p)
+        timing = _race([method(name)], X, 1, f"{name}, {kind}, 1,000,000 x {p}")[0]
+        yield {"method": name, "data": kind, "n": len(X), "p": p, "seconds": timing.best, "runs": timing.runs}
 
 
 def _memory(args):

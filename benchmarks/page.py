@@ -7,11 +7,11 @@ from pathlib import Path
 
 import numpy as np
 
+import samples
 import structures
 
 _FROM = 10_000  # below, fixed costs hide the growth
 _CLIFF = 3.0
-_USUAL = ("normal", "eia-like")
 
 
 def exponents(grid):
@@ -35,7 +35,7 @@ def cliffs(grid):
     return [
         {k: c[k] for k in ("method", "data", "n", "p")} | {"ratio": c["seconds"] / usual[c["method"], c["n"], c["p"]]}
         for c in grid
-        if c["data"] not in _USUAL and (c["method"], c["n"], c["p"]) in usual
+        if c["data"] in samples.ADVERSARIAL and (c["method"], c["n"], c["p"]) in usual
     ]
 
 
@@ -49,7 +49,7 @@ def write(results, out):
         f"k = {results['k']}, gamma = {results['gamma']}. CPU seconds of one thread, compilation excluded.",
         "",
     ]
-    if (cells := [c for c in results["grid"] if c["data"] in _USUAL]) and (
+    if (cells := [c for c in results["grid"] if c["data"] in samples.USUAL]) and (
         name := _plot(cells, "seconds", "CPU seconds", out)
     ):
         lines += [f"![time against n]({name})", ""]
@@ -64,9 +64,8 @@ def write(results, out):
     lines += _section(f"The structure that was chosen, over the best of them (at most {structures.LIMIT:g})",
                       results["structures"], ("method", "data", "n", "p"), (*structures.HOW, "ratio"))  # fmt: skip
     lines += _section("Peak memory above the input", results["memory"], ("method", "data", "n", "p"), ("bytes",))
-    lines += _section(
-        "Others", results["others"], ("other", "n", "p"), ("seconds", "other_seconds", "sse", "other_sse")
-    )
+    lines += _section("Others", results["others"], ("other", "data", "n", "p", "skipped"),
+                      ("seconds", "other_seconds", "times_as_fast", "sse", "other_sse"))  # fmt: skip
     out.write_text("\n".join(lines))
     return out
 

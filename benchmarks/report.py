@@ -23,6 +23,11 @@ _GRID_TARGETS = {
     ("v-mdav", 1_000_000, 5, _EIA): 8.0,
     ("mdav*", 1_000_000, 5, _EIA): 20.0,
     ("mdav", 1_000_000, 13, _EIA): 35.0,
+    ("mdav", 1_000_000, 5, ("blurred",)): 9.0,
+    ("v-mdav", 100_000, 13, ("normal",)): 5.0,
+    ("mdav*", 100_000, 13, ("normal",)): 5.0,
+    ("mu-approx", 100_000, 13, ("normal",)): 7.5,
+    ("m-d", 100_000, 13, ("normal",)): 9.0,
 }
 _STAR_TARGET = 4.0  # mdav* takes at most so many times what mdav+ does
 # wall seconds at most
@@ -94,6 +99,7 @@ def show(results):
     console.print(_star_table(results["star_ratios"]))
     console.print(_ratio_table(results["twins"], "Against the literal twins (same groups checked)", "twin"))
     console.print(_ratio_table(results["numpy_mdav"], "Against MDAV in NumPy (same groups checked)", "NumPy"))
+    console.print(_others_table(results["others"]))
     console.print(_process_table(results["processes"]))
     console.print(_target_table(results["targets"]))
 
@@ -122,6 +128,16 @@ def _ratio_table(comparisons, title, other):
         ratio = f"{c['other'] / c['seconds']:.1f}"
         method = f"{c['method']} ({c['by']})" if "by" in c else c["method"]
         table.add_row(method, c["data"], f"{c['n']:,}", str(c["p"]), _number(c["seconds"]), _number(c["other"]), ratio)
+    return table
+
+
+def _others_table(others):
+    numbers = ("seconds", "other_seconds", "times_as_fast", "sse", "other_sse")
+    table = _table("Beside others", ("other", "data", "n", "p", "skipped"), numbers)
+    for c in others:
+        table.add_row(
+            c["other"], c["data"], f"{c['n']:,}", str(c["p"]), c["skipped"], *(_number(c[k]) for k in numbers)
+        )
     return table
 
 

@@ -182,6 +182,6 @@ def by_first_appearance(labels: Ints) -> Ints:
         labels = np.unique(labels, return_inverse=True)[1]
     first = np.full(labels.max() + 1, n)
     first[labels[::-1]] = np.arange(n)[::-1]  # what is written last stays
-    number = np.empty(len(first), np.int64)
-    number[np.argsort(first)] = np.arange(len(first))
-    return number[labels]
+    begins = np.zeros(n + 1, np.int64)
+    begins[first] = 1
+    return (np.cumsum(begins) - 1)[first][labels]

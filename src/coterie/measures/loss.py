@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..tables.columns import Column, Columns, rounded
-from .group_centres import AT_ONCE, centres_by_column, group_centres, means
+from .group_centres import centres_by_column, group_centres, means, records_at_once
 from .standard_units import Scale, in_sds
 
 Floats = NDArray[np.float64]
@@ -50,9 +50,9 @@ def diversity(X: Floats, centre: str = "mean", distance: str = "squared", about:
     return math.fsum(sums)
 
 
-def from_groups(X: Floats, labels: Ints, centre: str) -> Floats:
-    """The squared distance of each record to the centre of its group."""
-    return _squared(X, centres_by_column(X, labels, centre))
+def from_groups(X: Floats, labels: Ints, centre: str, order: Ints | None = None) -> Floats:
+    """The squared distance of each record to the centre of its group; `order` as for `group_centres`."""
+    return _squared(X, centres_by_column(X, labels, centre, order))
 
 
 def from_all(X: Floats, centre: str) -> Floats:
@@ -68,9 +68,9 @@ def from_all(X: Floats, centre: str) -> Floats:
 
 def _squared(X: Floats, centres: Sequence[tuple[Floats, Ints]]) -> Floats:
     """The squared distances to these centres: for each column the groups', and the group of each record."""
-    d2 = np.empty(len(X))
-    for a in range(0, len(X), AT_ONCE):
-        b = a + AT_ONCE
+    d2, step = np.empty(len(X)), records_at_once(X)
+    for a in range(0, len(X), step):
+        b = a + step
         steps = X[a:b].copy()
         for j, (values, own) in enumerate(centres):
             steps[:, j] -= values[own[a:b]]

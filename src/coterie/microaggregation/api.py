@@ -16,6 +16,7 @@ from ..algorithms.registry import METHODS, find
 from ..algorithms.run import Grouping, Task, check_blocks, groups_of, refine_from, run
 from ..errors import CoterieError, boundary, warn_of_privacy
 from ..measures import loss
+from ..measures.group_centres import by_group
 from . import options as options_
 from .bound import Records, known
 from .matrix import Matrix, encode
@@ -213,12 +214,13 @@ def _result(
     """Release, measure, and put together what there is to tell."""
     labels, guarantee, proven = grouping.labels, grouping.guarantee, grouping.proven
     model = {name: options[name] for name in options_.MODEL}
-    columns: Iterable[NDArray[Any]] = released(numbers, labels, model["centre"], model["rounding"])
+    order = by_group(labels) if labels.ndim == 1 and model["centre"] == "mean" else None
+    columns: Iterable[NDArray[Any]] = released(numbers, labels, model["centre"], model["rounding"], order)
     exposed = 0
     if labels.ndim > 1:
         columns = list(columns)
         exposed = _exposed(columns, k)
-    measures = _measures(matrix, labels, model["centre"], model["distortion"], model["diversity"])
+    measures = _measures(matrix, labels, order, model)
     if guarantee is not None:
         guarantee = guarantee.in_units(matrix.unit)
         if guarantee.factor == 1 and np.isfinite(measures["sse"]):
@@ -251,10 +253,11 @@ def _exposed(columns: list[NDArray[Any]], k: int) -> int:
     return few
 
 
-def _measures(matrix: Matrix, labels: Ints, centre: str, distortion: str, diversity: str) -> dict[str, float]:
+def _measures(matrix: Matrix, labels: Ints, order: Ints | None, model: Mapping[str, Any]) -> dict[str, float]:
     """The sums behind every loss of the result, in the units of the data that were grouped."""
     X, unit = matrix.values, matrix.unit
-    d2 = loss.from_groups(X, labels, centre)
+    centre, distortion, diversity = model["centre"], model["distortion"], model["diversity"]
+    d2 = loss.from_groups(X, labels, centre, order)
     sse, sde = loss.total(d2), loss.total(d2, "euclidean")
     d2 = loss.from_all(X, centre)
     sst, sdt = loss.total(d2), loss.total(d2, "euclidean")

@@ -16,9 +16,14 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 
-def released(numbers: Numbers, labels: Ints, centre: str, rounding: str | int | None) -> Iterator[NDArray[Any]]:
-    """The columns with every record at its group's centre, in the units, and of the types, of the input."""
-    centres, groups = zip(*centres_by_column(numbers.values, labels, centre), strict=True)
+def released(
+    numbers: Numbers, labels: Ints, centre: str, rounding: str | int | None, order: Ints | None = None
+) -> Iterator[NDArray[Any]]:
+    """The columns with every record at its group's centre, in the units, and of the types, of the input.
+
+    `order` is as for `group_centres`.
+    """
+    centres, groups = zip(*centres_by_column(numbers.values, labels, centre, order), strict=True)
     # + 0.0: a negative zero would tell the sign of a mean that rounding hides, and set equal records apart in a file
     values = [_typed(numbers, j, _rounded(x, rounding) + 0.0) for j, x in enumerate(centres)]
     if rounding == "integers":
