@@ -49,7 +49,7 @@ def test_windows_that_are_stopped_are_valid(interrupt):
     least = least_sse(problem.X, 3)
     proofs = set()
     for after in (0, 1, 60, 100, 200, 300, 400, 500, 600, 700, 900):
-        windows = WindowedBound(problem.X, 3, problem.groups, size=6, threads=1 + after % 2)
+        windows = WindowedBound(problem.X, 3, problem.groups, size=6, threads=1 + after // 100 % 2)
         limits = Stopping(after, interrupt)
         with limits.interruptible():
             windows.run(limits)

@@ -43,7 +43,7 @@ class Pricing:
         near = Neighbours(X).nearest(min(n - 1, max(64, 12 * k)))
         self._slack = 2.0**-50 * (p + 4 * k * k + 32)
         shrink = 1.0 - self._slack
-        d2 = near.d2 * shrink
+        d2 = np.multiply(near.d2, shrink, out=near.d2)  # in place: of a million records it takes half a gigabyte
         within = np.zeros((n, min(2 * k, n)))
         np.cumsum(d2[:, : within.shape[1] - 1], axis=1, out=within[:, 1:])
         self._space = Space(np.ascontiguousarray(X), near.records, d2, within, shrink)

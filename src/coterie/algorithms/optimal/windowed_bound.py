@@ -39,7 +39,7 @@ Ints = NDArray[np.int64]
 # is in docs/least-loss.md, and benchmarks/least_loss.py measures it.
 SIZE = 120  # records of a window for each of k, at most
 _BESIDE, _HALO = 1, 6  # nearest records for each of k, of each record of a window: in the first round, and later
-_ROUNDS, _GAIN = 12, 0.03  # rounds at most; one that closes less than this part of the gap is the last
+_ROUNDS, _GAIN = 12, 0.1  # rounds at most; one that closes less than this part of the gap is the last
 _RESERVE = 0.1  # of the time there is, for the first proof; later twice as long as the last one took
 
 
