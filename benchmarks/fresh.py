@@ -81,6 +81,60 @@ def _first_and_second(folder, progress, repeat):
     return out
 
 
+# What the first user of a new installation does, and how many seconds each may take on two idle cores; each on its own,
+# with an empty cache, or after the one before
+FIRST = {
+    "auto, 11 records": (11, 2, (), 4.0, True),
+    "auto, 60 records": (60, 3, (), 6.0, True),
+    "auto, 1000 records": (1_000, 4, (), 6.0, True),
+    "auto, 10000 records": (10_000, 5, (), 10.0, True),
+    "protect, 10000 records": (10_000, 5, ("-k", "5"), 10.0, False),
+    "protect with l, 10000 records": (10_000, 5, ("-k", "5", "--set", "columns.e.l=2"), 5.0, False),
+}
+
+
+def first_runs(progress):
+    """Wall and CPU seconds of first runs, beside what they may take; without the CPU of what compiles ahead."""
+    out = {}
+    with tempfile.TemporaryDirectory() as made:
+        for i, (name, (n, p, options, target, empty)) in enumerate(FIRST.items()):
+            progress(name)
+            folder = Path(made, str(i) if empty else "after")
+            folder.mkdir(exist_ok=True)
+            if not empty:
+                _wait_for_an_end(Path(made, "3"))  # what auto has begun to compile
+            cache = {"NUMBA_CACHE_DIR": str(Path(made, str(i) if empty else "3", "cache"))}
+            command = _first_command(folder, n, p, options)
+            out[name] = _best(command, 1, os.environ | cache) | {"target": target}
+    return out
+
+
+def _first_command(folder, n, p, options):
+    table, names = folder / "table.csv", "abcde"[:p]
+    values = np.random.default_rng(0).normal(size=(n, p))
+    if options:  # the last column is confidential
+        values[:, -1] = np.random.default_rng(1).integers(8, size=n)
+    np.savetxt(table, values.round(3), delimiter=",", header=",".join(names), comments="")
+    command = [sys.executable, "-m", "coterie", "protect" if options else "microaggregate", str(table), "--force"]
+    command += ["--quasi", ",".join(names[:-1]), "--confidential", names[-1]] if options else ["-k", "3"]
+    return [*command, *options, "--quiet", "-o", str(folder / ("bundle" if options else "out.csv"))]
+
+
+def _wait_for_an_end(folder):
+    """Until no file has been added for five seconds."""
+    count, since = -1, time.monotonic()
+    while time.monotonic() - since < 5.0:
+        now = len(list(folder.rglob("*")))
+        if now != count:
+            count, since = now, time.monotonic()
+        time.sleep(0.2)
+
+
+if __name__ == "__main__":  # python benchmarks/fresh.py: on a machine that does nothing else
+    for run, seconds in first_runs(lambda name: print(f"{name} ...", file=sys.stderr)).items():
+        print(f"{run:32s} {seconds['wall']:6.1f} s  (target {seconds['target']:.0f}; CPU {seconds['cpu']:.1f})")
+
+
 def _with_cache(folder):
     return os.environ | {"NUMBA_CACHE_DIR": str(Path(folder, "cache"))}
 

@@ -13,6 +13,7 @@ ROOT = Path(__file__).resolve().parent.parent
 
 # Workers and child processes share what they compile, and leave the user's cache alone.
 os.environ["NUMBA_CACHE_DIR"] = str(ROOT / ".cache" / "numba")
+os.environ["COTERIE_COMPILE_AHEAD"] = "0"  # the tests use all cores themselves
 
 if "COTERIE_CASC_DIR" not in os.environ and (ROOT / ".." / "shared" / "data").is_dir():
     os.environ["COTERIE_CASC_DIR"] = str((ROOT / ".." / "shared" / "data").resolve())

@@ -71,7 +71,7 @@ def one_of(*choices: str, quote: str = "'") -> Must:
 
 def integer(value: Any) -> int:
     """An integer of Python or NumPy as Python's, and never a bool."""
-    if isinstance(value, bool):
+    if type(value).__name__ in ("bool", "bool_"):  # the latter is NumPy's, which old versions take for an integer
         raise WrongError
     try:
         return operator.index(value)

@@ -24,6 +24,8 @@ class Listener(Protocol):
         """Another stage of the work begins, such as "grouping"; what was counted before belongs to the last one."""
 
 
+COMPILING = "compiling (first run only)"
+
 _listener: ContextVar[Listener | None] = ContextVar("listener", default=None)
 
 
@@ -43,6 +45,13 @@ def state(sse: float | None = None, bound: float | None = None) -> None:
     """Say how far a search has come: the least SSE found, the largest lower bound proven."""
     if (listener := _listener.get()) is not None:
         listener.state(sse, bound)
+
+
+def compiling(begun: bool) -> None:
+    """Say that a kernel is being compiled, or that this is over."""
+    told = getattr(_listener.get(), "compiling", None)  # one that counts records alone need not know
+    if told is not None:
+        told(begun)
 
 
 @contextmanager
@@ -104,6 +113,10 @@ class _Bar:
 
     def stage(self, text: str) -> None:
         """A bar is of one stage."""
+
+    def compiling(self, begun: bool) -> None:
+        """Say what takes so long."""
+        self._progress.update(self._task, description=COMPILING if begun else self._text)  # type: ignore[attr-defined]
 
     def done(self, records: int) -> None:
         self._done += records

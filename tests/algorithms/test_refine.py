@@ -18,7 +18,9 @@ from coterie.algorithms import refine as room
 from coterie.algorithms.free import close_together
 from coterie.algorithms.limits import Limits
 from coterie.algorithms.mdav import mdav
+from coterie.algorithms.optimal.exact import exact
 from coterie.algorithms.refine import Reach, near_records, refine, steps_of
+from coterie.algorithms.regions import at_most, cut
 from coterie.errors import CoterieError
 from coterie.kernels import search
 from coterie.measures.loss import distortion, diversity
@@ -296,6 +298,147 @@ def test_interrupted(after, monkeypatch):
     assert found.sse == pytest.approx(distortion(X, found.labels))
     assert found.sse < before if after == 5 else found.sse <= before * (1 + 1e-12)
     assert np.bincount(found.labels).min() >= k
+
+
+@pytest.mark.usefixtures("few_steps")
+def test_the_number_of_threads_changes_nothing(monkeypatch):
+    monkeypatch.setattr(room, "_REGION", 40)
+    X, k = table("normal", 3000, 3, 0), 3  # 25 regions
+    start = mdav(X, k)
+    found = []
+    for threads in (1, 2, 5):
+        with at_most(threads):
+            found.append(refined(X, start, k, seed=4))
+    for other in found[1:]:
+        np.testing.assert_array_equal(found[0].labels, other.labels)
+        assert (other.steps, other.sse) == (found[0].steps, found[0].sse)
+    assert found[0].sse < 0.9 * distortion(X, start)
+
+
+@given(problem=problems(most=120), seed=st.integers(0, 99), region=st.integers(1, 8))
+@settings(max_examples=60)
+def test_regions_keep_to_the_sizes_and_are_never_worse(problem, seed, region):
+    X, k = problem
+    start = some_partition(len(X), k, seed)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(room, "_REGION", region)
+        patch.setattr(room, "steps_of", lambda n, k, *_: 30 * n // k)
+        found = refined(X, start, k, seed)
+    sizes = np.bincount(found.labels)
+    assert k <= sizes.min() <= sizes.max() < 2 * k
+    rounding = 1e-12 * float(np.square(X).sum())
+    assert found.sse <= distortion(X, start) + rounding
+    assert found.sse == pytest.approx(distortion(X, found.labels), rel=1e-9, abs=rounding)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("regions", [1, 2, 7, 64])
+def test_regions_have_about_as_many_records_each(kind, regions):
+    centre, size = table(kind, 2000, 3, 1), np.random.default_rng(0).integers(3, 6, 2000)
+    owner = cut(centre, size, regions, np.random.default_rng(1))
+    records = np.bincount(owner, size)
+    assert len(records) == regions
+    assert 0.2 * size.sum() / regions < records.min() <= records.max() < 4 * size.sum() / regions
+    assert set(cut(centre[:3], size[:3], regions, np.random.default_rng(1))) <= set(range(regions))
+
+
+def test_cuts_run_through_other_places_each_time():
+    centre, size, rng = table("normal", 500, 2, 1), np.full(500, 3), np.random.default_rng(1)
+    for _ in range(5):
+        one, two = (cut(centre, size, 2, rng) for _ in range(2))
+        assert min(np.mean(one == two), np.mean(one != two)) > 0.02
+
+
+def test_interrupted_on_threads(monkeypatch):
+    """Others end what they have begun, and what they found is kept."""
+    monkeypatch.setattr(room, "_REGION", 40)
+    X, k = table("normal", 2000, 3, 0), 3
+    calls, make_steps = [], search.steps
+
+    def interrupted(*args):
+        calls.append(args)
+        if len(calls) == 60:
+            raise KeyboardInterrupt
+        make_steps(*args)
+
+    monkeypatch.setattr(search, "steps", interrupted)
+    limits, before = Limits(), distortion(X, mdav(X, k))
+    with at_most(3):
+        found = refined(X, mdav(X, k), k, limits=limits)
+    assert limits.cut_short == "interrupted"
+    assert found.sse == pytest.approx(distortion(X, found.labels))
+    assert found.sse <= before * (1 + 1e-12)
+    assert np.bincount(found.labels).min() >= k
+
+
+def test_a_search_cools_down_in_the_time_it_has(monkeypatch):
+    """By the steps, or by the clock if that is faster; in the end there is no heat."""
+    heats, make_steps = [], search.steps
+
+    def watched(part, pool, pace, *others):
+        heats.append(pace.heat)
+        make_steps(part, pool, pace, *others)
+
+    class Ticking(Limits):
+        calls = 0
+
+        def left(self):
+            self.calls += 1
+            return max(0.0, 20.0 - self.calls)
+
+        def over(self):
+            return self.left() == 0.0
+
+    monkeypatch.setattr(search, "steps", watched)
+    X, k = table("normal", 500, 3, 0), 3
+    refined(X, mdav(X, k), k)
+    slow, heats[:] = heats.copy(), []
+    refined(X, mdav(X, k), k, limits=Ticking())
+    assert slow == sorted(slow, reverse=True)
+    assert heats == sorted(heats, reverse=True)
+    assert 0.0 < slow[-1] < 0.01 * slow[0]
+    assert len(heats) < len(slow) / 2
+    assert heats[-1] < 0.1 * heats[0]
+
+
+def gain_in_windows(X, labels, k, size, windows):
+    """By how many percent random windows become better when they are solved to optimality, on average."""
+    rng, gained, before = np.random.default_rng(0), 0.0, 0.0
+    for _ in range(windows):
+        nearest = np.argsort(((X - X[rng.integers(len(X))]) ** 2).sum(axis=1))
+        groups = list(dict.fromkeys(labels[nearest[:size]].tolist()))[: size // k]
+        own = np.flatnonzero(np.isin(labels, groups))
+        Z, start = np.ascontiguousarray(X[own]), np.unique(labels[own], return_inverse=True)[1]
+        solved = exact(Z, k, rng=rng, limits=Limits(), start=start)
+        assert solved.optimal
+        before += distortion(Z, start)
+        gained += distortion(Z, start) - distortion(Z, solved.labels)
+    return 100 * gained / before
+
+
+def test_windows_of_a_long_search_are_nearly_optimal(monkeypatch):
+    monkeypatch.setattr(room, "steps_of", lambda n, k, *_: 800 * n // k)  # as many for a group as in a large table
+    monkeypatch.setattr(room, "_REGION", 100)
+    X = table("normal", 1500, 3, 0)
+    start = mdav(X, 5)
+    assert gain_in_windows(X, start, 5, 60, 2) > 5
+    assert gain_in_windows(X, refined(X, start, 5).labels, 5, 60, 10) < 0.15
+
+
+@pytest.mark.campaign
+def test_windows_of_a_thorough_search_are_nearly_optimal():
+    X = np.random.default_rng(4).normal(size=(100_000, 3))
+    found = refined(X, mdav(X, 5), 5, effort="thorough")
+    assert gain_in_windows(X, found.labels, 5, 150, 40) < 0.15
+
+
+def test_steps_grow_with_the_records():
+    """What takes O(n) reaches the same at any n."""
+    for k in (2, 5, 10, 30, 300):
+        for effort in room.EFFORTS:
+            many, more = steps_of(100_000, k, effort), steps_of(1_000_000, k, effort)
+            assert more == pytest.approx(10 * many, rel=1e-3)
+            assert steps_of(1000, k, effort) <= many
 
 
 class Listener:

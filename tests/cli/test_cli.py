@@ -151,7 +151,7 @@ WRONG_FILES = {
     "too few": ("a,b\n98765,4321\n", "at least k records"),
     "no rows": ("a,b\n", "must have records"),
     "empty": ("", "must not be empty"),
-    "duplicate names": ("a,a\n98765,4321\n98765,4321\n98765,4321\n", "name of its own"),
+    "duplicate names": ("a,a\n98765,4321\n98765,4321\n98765,4321\n", "names must be unique"),
     "latin-1": (b"a,b\n98765,Smith\xe9\n", "must be UTF-8"),
     "no header": ("98765,4321\n98765,4321\n98765,4321\n", "must hold the column names"),
     "no header, text": ("Smith,98765\nSmith,4321\n", "must hold the column names"),
@@ -197,7 +197,7 @@ def test_a_file_that_is_no_parquet(tmp_path):
     source.write_text("a,b\n98765,4321\n")
     ran = run("microaggregate", source, "-k", 2, "-o", tmp_path / "out.csv")
     assert ran.returncode == 2
-    assert "must be of the format that its name says, Parquet" in ran.stderr
+    assert "must have the format that its name says, Parquet" in ran.stderr
     assert "98765" not in ran.stderr
 
 
@@ -269,7 +269,7 @@ def test_inputs_that_are_no_files(tmp_path, kind):
     source.mkdir() if kind == "folder" else os.mkfifo(source)
     ran = run("microaggregate", source, "-k", 3, "-o", tmp_path / "o.csv")
     assert ran.returncode == 2
-    assert ("must hold Parquet files" if kind == "folder" else "must be a file") in ran.stderr
+    assert ("must contain Parquet files" if kind == "folder" else "must be a file") in ran.stderr
 
 
 def test_terminals_without_the_signs():

@@ -116,7 +116,7 @@ def test_a_single_column(run, tmp_path):
 
 
 REFUSED = {
-    "names twice": ("a,a\n1,2\n", 2, "name of its own"),
+    "names twice": ("a,a\n1,2\n", 2, "names must be unique"),
     "a name that is empty": ("a,\n1,2\n", 2, "must have a name"),
     "a header and nothing else": ("a,b\n", 2, "must have records"),
     "nothing": ("", 2, "must not be empty"),

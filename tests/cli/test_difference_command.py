@@ -63,7 +63,7 @@ def test_what_is_refused(run, waves):
     cases = {
         "1 releases and 0 inputs": [waves / "two", waves / "two.csv", "--before", waves / "one"],
         "1 releases and 2 inputs": words(waves, waves / "two.csv"),
-        "another file": [waves / "two", waves / "one.csv", "--before", waves / "one", waves / "one.csv"],
+        "not the file that": [waves / "two", waves / "one.csv", "--before", waves / "one", waves / "one.csv"],
         "without 'person'": words(waves, "--by", "person"),
         "an empty name": words(waves, "--by", ""),
         "Got: both": words(waves, "--by", "name", "--rows"),

@@ -163,7 +163,7 @@ def test_a_dry_run_part_by_part_has_no_verdict(run, patients, tmp_path):
     args = [*ROLES, "--strata", "sex", "--missing", "group", "-k", 3, "--dry-run"]
     code, out, err = run("protect", patients, *args, "--engine", "duckdb", "--json", "--seed", 1)
     assert code == 0, err
-    assert "not made  (It is made on the written file, and nothing was written)" in err
+    assert "not made  (It runs on the written file, and nothing was written)" in err
     facts = json.loads(out)
     assert (facts["verdict"], facts["engine"], facts["output"]["records"]) == (None, "duckdb", 60)
     assert [path.name for path in tmp_path.iterdir()] == ["patients.csv"]

@@ -74,7 +74,7 @@ MISTAKES = {
     "weights of zero": (
         lines_of(table(x=odd(["2"] * N, 4, by="0"))),
         (*FLAGS, "--keep", "x", "--weights", "x"),
-        ["1 others (1 0)", "line 6", "remove them"],
+        ["1 others (1 0)", "line 6", "remove records without a weight"],
     ),
     "Ja and Nein": (
         lines_of(table(x=[["Ja", "Nein"][i % 2] for i in range(N)])),

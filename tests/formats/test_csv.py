@@ -127,10 +127,10 @@ NO = SECRET.encode()
         (b'a,b\n1,x"%b\n' % NO, "quote within a field in line 2"),
         (b'a,b\n1,"x"%b\n' % NO, "quote within a field in line 2"),
         (b"a,b\r1,%b\r" % NO, "carriage return without a line feed in line 1"),
-        (b"a,b;c\n1,%b;3\n" % NO, "delimiter of a CSV file must be clear.*2 delimiters"),
+        (b"a,b;c\n1,%b;3\n" % NO, "delimiter of the CSV file is ambiguous.*2 delimiters"),
         (b"name\n%b, x\ny\n" % NO, "2 fields in line 2 where the first line has 1"),
         (b"\xff\xfe\x00\x00a\x00\x00\x00", "byte order"),
-        (b"\xff\xfea\x00\n\x00x", "in its encoding, utf-16-le"),
+        (b"\xff\xfea\x00\n\x00x", "valid utf-16-le"),
         (b"PK\x03\x04\x00\x00 %b" % NO, "NUL byte.*spreadsheet"),
     ],
 )
@@ -150,7 +150,7 @@ def test_odd_files_are_refused_without_a_word_of_them(tmp_path, data, match):
         ({"encoding": "klingon"}, "encoding must be one"),
         ({"encoding": "hex"}, "encoding must be one"),
         ({"encoding": 5}, "encoding must be a name"),
-        ({"encoding": "ascii"}, "in its encoding, ascii.*byte 2"),
+        ({"encoding": "ascii"}, "valid ascii.*byte 2"),
         ({"encoding": "utf-16"}, "byte order"),
         ({"header": False}, "needs names"),
         ({"header": "no"}, "true or false"),
@@ -174,11 +174,11 @@ def test_a_mark_and_an_encoding_must_agree(tmp_path):
 
 def test_files_that_are_none(tmp_path):
     refused(read, tmp_path / "none.csv", match="does not exist")
-    refused(read, tmp_path, match="must hold Parquet files")
+    refused(read, tmp_path, match="must contain Parquet files")
     refused(read, saved(tmp_path, b"x", "t.xls"), match="must end in.*save it as .xlsx")
     refused(read, saved(tmp_path, b"x", "t.pdf"), match="must end in.*export")
     (tmp_path / "folder.csv").mkdir()
-    refused(read, tmp_path / "folder.csv", match="must hold Parquet files")
+    refused(read, tmp_path / "folder.csv", match="must contain Parquet files")
     refused(write, pa.table({"a": ["1"]}), Dialect().format(), tmp_path / "no" / "t.csv", match="cannot be written")
 
 
@@ -346,8 +346,8 @@ def test_what_a_csv_file_cannot_hold(tmp_path):
         refused(write, pa.table({"col": values}), Dialect(**dialect).format(), path, match=match)
         assert not path.exists()
 
-    no([SECRET + "€"], "encoding, iso8859-1.*1 texts in column 'col'", encoding="iso8859-1")
-    no([SECRET, "é" * 100_000], "encoding, ascii.*1 texts in column 'col'", encoding="ascii")
+    no([SECRET + "€"], "encoding, iso8859-1.*1 values in column 'col'", encoding="iso8859-1")
+    no([SECRET, "é" * 100_000], "encoding, ascii.*1 values in column 'col'", encoding="ascii")
     no([SECRET, None], "means missing.*column 'col'", missing=())
     no(pa.array([1, None]), "means missing.*column 'col'", missing=())
     no([SECRET, "x"], "means? missing.*1 such texts in column 'col'", missing=("NA", SECRET))

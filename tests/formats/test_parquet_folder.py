@@ -95,7 +95,7 @@ def refused(folder, words):
 
 
 def test_what_is_no_table_is_refused(tmp_path):
-    refused(tmp_path, "must hold Parquet files")
+    refused(tmp_path, "must contain Parquet files")
     pq.write_table(people(), tmp_path / "a.parquet")
     (tmp_path / "b.csv").write_text("x\n1\n")
     refused(tmp_path, "only Parquet files")

@@ -74,8 +74,8 @@ def test_refine_refuses(labels, own, message):
         ({"method": "mdav", "refine": True}, "bool"),
         ({"method": "mdav", "refine": "quick", "centre": "median"}, "squared distances to means"),
         ({"method": "mdav", "refine": "quick", "distortion": "euclidean"}, "squared distances to means"),
-        ({"method": "individual-ranking", "refine": "quick"}, "groups of records"),
-        ({"method": "mdav", "seconds": 1}, "limits refining"),
+        ({"method": "individual-ranking", "refine": "quick"}, "groups of whole records"),
+        ({"method": "mdav", "seconds": 1}, "applies only to refine"),
         ({"method": "auto", "seconds": -1}, "above 0"),
         ({"method": "auto", "seconds": float("nan")}, "above 0"),
     ],
@@ -140,7 +140,7 @@ def test_bound_refuses():
         r.bound("tight", seconds=0)
     with pytest.warns(ct.PrivacyWarning):
         ranked = ct.microaggregate(X, 3, "individual-ranking")
-    with pytest.raises(ct.CoterieError, match="groups of records"):
+    with pytest.raises(ct.CoterieError, match="groups of whole records"):
         ranked.bound()
 
 

@@ -328,8 +328,8 @@ BAD = {
     "booleans": (dict(X=pl.DataFrame({"b": [True, False] * 3})), "numeric", "Boolean"),
     "boolean array": (dict(X=np.ones((6, 2), bool)), "real numbers", "bool"),
     "complex": (dict(X=np.ones((6, 2), complex)), "real numbers", "complex"),
-    "empty": (dict(X=np.empty((0, 3))), "hold records", "0 records"),
-    "no rows": (dict(X=pl.DataFrame({"a": []}, schema={"a": pl.Float64})), "hold records", "0 records"),
+    "empty": (dict(X=np.empty((0, 3))), "contain records", "0 records"),
+    "no rows": (dict(X=pl.DataFrame({"a": []}, schema={"a": pl.Float64})), "contain records", "0 records"),
     "zero columns": (dict(X=np.empty((5, 0))), "at least one column", "0 columns"),
     "zero columns frame": (dict(X=pd.DataFrame(index=range(5))), "at least one column|hold records", ""),
     "one dimension": (dict(X=np.arange(10.0)), "two dimensions", "reshape"),
@@ -426,7 +426,7 @@ def test_result_says_what_matters():
     assert "v-mdav (gamma = " in str(r)
     assert "the best of 21" in str(r)
     assert f"{r.loss:.4g} %" in str(r)
-    assert "hides in a group of at least 4" in str(r)
+    assert "is in a group of at least 4" in str(r)
     assert "about medians" in str(r)
     assert "information_loss" not in str(r)
     other = ct.microaggregate(X12, 3, "mdav", distortion="euclidean", diversity="pairwise")

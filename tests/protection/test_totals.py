@@ -269,5 +269,5 @@ def test_prepared_columns_keep_the_total_of_what_they_have_become():
 def test_bands_have_no_total():
     how = recipe(True, False)
     how["columns"]["children"] |= {"bands": [0, 1, 3]}
-    with pytest.raises(ct.RecipeError, match="are rounded"):
+    with pytest.raises(ct.RecipeError, match="needs rounded means"):
         ct.protect(people(), how)

@@ -312,7 +312,7 @@ def test_a_draft_is_a_recipe_that_names_every_column_and_quotes_no_value():
         "level": pa.DictionaryArray.from_arrays([0, 1, 1], pa.array(["low", "high"]), ordered=True),
     }
     text = draft({name: look(array) for name, array in table.items()}, 3)
-    with pytest.raises(RecipeError, match="for a person to decide"):
+    with pytest.raises(RecipeError, match="a person must decide"):
         Recipe.loads(text)
     text = text.replace("draft = true", "")
     assert "secretvalue" not in text

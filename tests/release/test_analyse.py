@@ -253,7 +253,7 @@ BAD = [
     ({"mean": "id"}, "This column is not released"),
     ({"model": "income ~ id"}, "This column is not released"),
     ({"mean": "incme"}, "did you mean 'income'"),
-    ({"mean": "sex"}, "column of numbers"),
+    ({"mean": "sex"}, "numeric column"),
     ({"total": "born"}, "date column has no total"),
     ({"rows": "income"}, "column of categories"),
     ({"rows": ["sex", "sex"]}, "twice"),
@@ -269,7 +269,7 @@ BAD = [
     ({"mean": "age", "family": "linear"}, "'family' is for model"),
     ({"model": "income ~ age", "family": "poisson"}, '"linear" or "logistic"'),
     ({"model": "income ~ age.sum()"}, "formula"),
-    ({"model": "income ~ log(sex)"}, "column of numbers"),
+    ({"model": "income ~ log(sex)"}, "numeric column"),
     ({"model": "income ~ C(born)"}, "column of categories"),
     ({"model": 3}, "a text"),
     ({"mean": "age", "weighted": "yes"}, "true or false"),
@@ -422,8 +422,8 @@ def test_prepared_and_renamed_columns(prepared):
 @pytest.mark.parametrize(
     ("given", "words"),
     [
-        ({"mean": "age"}, "column of numbers"),
-        ({"model": "income ~ log(age)"}, "column of numbers"),
+        ({"mean": "age"}, "numeric column"),
+        ({"model": "income ~ log(age)"}, "numeric column"),
         ({"rows": "income"}, "column of categories"),
         ({"rows": "day"}, "column of categories"),
         ({"total": "day"}, "date column has no total"),

@@ -325,7 +325,7 @@ def bad(two, tmp_path):
     other = write(tmp_path / "other.csv", persons(30, 9))
     strangers = released(tmp_path, "strangers", {f"x{i}": v for i, v in enumerate(persons(30, 9).values())})
     return {
-        "another file": lambda: ct.difference(later[0], other, before=[first]),
+        "not the file that": lambda: ct.difference(later[0], other, before=[first]),
         "which is not one": lambda: ct.difference(tmp_path / "none", other, before=[first]),
         "does not exist": lambda: ct.difference(*later, before=[(first[0], tmp_path / "none.csv")]),
         "must be a list of earlier releases": lambda: ct.difference(*later, before=[]),

@@ -279,7 +279,7 @@ def test_what_is_refused_before_any_work(first, tmp_path):
     cases = {
         "which is not one": lambda: ct.protect(path, beside(tmp_path / "none", other)),
         "does not exist": lambda: ct.protect(path, beside(first / "first", tmp_path / "none.csv")),
-        "another file": lambda: ct.protect(path, beside(first / "first", other)),
+        "not the file that": lambda: ct.protect(path, beside(first / "first", other)),
         "engine duckdb": lambda: ct.protect(path, good, engine="duckdb"),
         "does not take earlier releases": lambda: ct.compare(path, [3], ["mdav"], recipe=good),
         "nobody, by 'id'": lambda: ct.protect(strangers, good),

@@ -215,6 +215,28 @@ def test_bounds(people):
     facts = protect(people, recipe(method={"name": "mdav", "refine": "quick", "bound": "fast"})).facts.groupings[0]
     assert facts.bound.sse <= facts.sse
     assert "No groups of at least 4 lose less" in facts.bound.sentence
+    assert "whether or not" not in facts.bound.sentence
+
+
+def test_a_bound_says_what_it_is_a_bound_of(people):
+    from coterie.report import guidance
+
+    how = {"name": "mdav", "bound": "tight"}
+    (facts,) = protect(people, recipe(strata={"within": ["town"]}, method=how)).facts.groupings
+    assert "No groups of at least 4 that cross no stratum lose less" in facts.bound.sentence
+    assert "that cross no stratum" in guidance.bound(facts)
+
+
+def test_large_groups_are_not_called_optimal():
+    """Two clusters of 2k: split, they are optimal; as they are, they are not."""
+    from coterie.protection.proving import ProvenPart, bound_facts
+
+    parts = [ProvenPart(1.0, "optimal"), ProvenPart(2.0, "optimal")]
+    assert bound_facts(parts, 3, 3.0, 10.0, "").kind == "optimal"
+    assert bound_facts(parts, 3, 4.0, 10.0, "").kind == "column generation"
+    assert bound_facts(parts, 3, 4.0, 10.0, "", ["the guards"]).sentence.endswith(
+        "whether or not they meet the guards."
+    )
 
 
 def test_too_few_records():

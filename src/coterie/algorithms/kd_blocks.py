@@ -15,6 +15,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from .regions import at_most
+
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
@@ -134,16 +136,24 @@ def solved(
 
     `solve` gets the records of a block and its number. The result does not depend on the number of threads.
     """
-    workers = min(threads or os.cpu_count() or 1, len(parts))
+    allowed = threads or os.cpu_count() or 1
+    workers = min(allowed, len(parts))
     if workers <= 1:
         for b, rows in enumerate(parts):
-            yield b, solve(np.ascontiguousarray(X[rows]), b)
+            with at_most(allowed):
+                labels = solve(np.ascontiguousarray(X[rows]), b)
+            yield b, labels
         return
+
+    def alone(block: Floats, b: int) -> Ints:
+        with at_most(allowed // workers):
+            return solve(block, b)
+
     with ThreadPoolExecutor(workers) as pool:
-        waiting = [pool.submit(solve, np.ascontiguousarray(X[rows]), b) for b, rows in enumerate(parts[: 2 * workers])]
+        waiting = [pool.submit(alone, np.ascontiguousarray(X[rows]), b) for b, rows in enumerate(parts[: 2 * workers])]
         for b in range(len(parts)):
             if (later := b + 2 * workers) < len(parts):
-                waiting.append(pool.submit(solve, np.ascontiguousarray(X[parts[later]]), later))
+                waiting.append(pool.submit(alone, np.ascontiguousarray(X[parts[later]]), later))
             try:
                 yield b, waiting[b].result()
             except BaseException:

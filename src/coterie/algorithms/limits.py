@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -25,6 +26,10 @@ class Limits:
         if self.cut_short is None and self._end is not None and time.perf_counter() >= self._end:
             self.cut_short = "seconds"
         return self.cut_short is not None
+
+    def left(self) -> float:
+        """The seconds that are left; infinitely many where there is no limit."""
+        return math.inf if self._end is None else max(0.0, self._end - time.perf_counter())
 
     @contextmanager
     def interruptible(self) -> Iterator[None]:

@@ -5,37 +5,52 @@ more, moves and swaps records inside it while that gains, and keeps the result i
 that falls as the search goes on. What "worse" may cost is measured by the pool's own SSE: a temperature common to all
 groups is too hot for most and too cold for a few where the data have heavy tails.
 
+Records of groups that cost more have their turn more often. In large tables the groups are cut into regions, which
+threads search on their own; every round cuts elsewhere. A step costs the same whatever n is, and steps grow with n.
+
 Moves, swaps, dissolved and new groups: Mortazavi, Jalili (2015); large neighbourhoods: Shaw (1998).
 """
 
 from __future__ import annotations
 
 import math
+import threading
+from collections.abc import Iterator
+from threading import Event
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import CoterieError
-from ..kernels import nearby, search, unit_search
+from ..kernels import by_hand, nearby, search, unit_search
 from ..progress import done, listening, state
 from .free import close_together
 from .limits import Limits
+from .regions import cut, on_threads
 from .splitting import split_by_mdav1
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Small = NDArray[np.int32]
+Words = NDArray[np.uint64]
 
 EFFORTS = {"quick": 1, "thorough": 20}  # how many times as many steps
 
-_ENOUGH = 400_000  # records looked at: beyond, each about once
+_FEW = 400  # times each record has its turn in a quick search where there are few
+_ENOUGH = 400_000  # turns: where there are more records, each has fewer
+_MANY = 40  # but not fewer than this
 _POOLED = 30  # a pool has up to 2 + 30 // k groups, at most 9
 _WIDE = 200  # columns: a step takes as long as there are columns, so with more of them fewer steps are made
 _LARGE = 250  # above this k, a pool's distances take too much memory
-_HEAT = 0.3  # at first, as part of the mean SSE of a pool's groups
+_HEAT = 0.4  # at first, as part of the mean SSE of a pool's groups
 _WORK = 40_000  # what is done between two looks at the clock, about 0.1 s
-_LOOKS = 50  # at the partition: whether it is the best so far
+_LOOKS = 50  # at the partition, at most: whether it is the best so far; and the same number of times, regions are cut
+_REGION = 1000  # groups of k in a region, about: of fewer, too many lie at a border
+_SELDOM = 0.05  # of the turns that others have are left to groups that cost nothing
+_SWEEPS = 3  # over all groups between two cuts, where there are not many more steps
+_SECONDS_BY_HAND = 0.0004  # of a step, for each group in its pool, where Python itself runs the kernels
+_GROUPS = 9  # in a pool, at most
 
 
 class Reach(NamedTuple):
@@ -47,7 +62,6 @@ class Reach(NamedTuple):
 
 
 _FAR = Reach(12, 32, 48)
-_CLOSE = Reach(8, 16, 16)  # where each record is looked at about once, more would take longer than the steps
 
 
 class Refined(NamedTuple):
@@ -59,8 +73,8 @@ class Refined(NamedTuple):
 
 
 def steps_of(n: int, k: int, effort: str, columns: int = 1) -> int:
-    """How many steps an effort has: 1 per group, or more where there are few; fewer where they take longer."""
-    records = max(n, min(400 * n, _ENOUGH))
+    """How many steps an effort has: 40 per group, or more where there are few; fewer where they take longer."""
+    records = min(_FEW * n, max(_ENOUGH, _MANY * n))
     steps = records / k * min(1.0, 10 / k) if k <= _LARGE else records * min(1.0, 500 / k)
     return EFFORTS[effort] * math.ceil(steps * min(1.0, _WIDE / columns))
 
@@ -79,7 +93,7 @@ def refine(
 
     With `units` (numbers from 0 on, -1 where not known), groups of at least k different units, of any size; above
     k = 250 these stay as they are. Deterministic for a seed and an effort ("quick" or "thorough"), unless `limits` end
-    it. Memory is O(n p).
+    it; the number of threads changes nothing. Memory is O(n p).
     """
     n = len(X)
     labels = _normalized(labels, k)
@@ -92,15 +106,16 @@ def refine(
         done(n)
         return Refined(labels, 0, before)
     made, total, reported = 0, steps_of(n, k, effort, X.shape[1]), 0
-    with limits.interruptible():
-        partition.prepare(rng)
-        while made < total and partition.best > 0.0 and not limits.over():
-            made += partition.advance(made, total)
-            if n * made // total - reported >= n // _LOOKS or made == total:
-                partition.keep_best()
-                state(sse=partition.best)
+    by_python = _SECONDS_BY_HAND * total * min(_GROUPS, n // k)
+    with limits.interruptible(), by_hand(by_python):
+        partition.prepare(rng, limits)
+        for tasks in partition.rounds(total):
+            for steps in on_threads(partition.advance, tasks):
+                made += steps
                 done(n * made // total - reported)
                 reported = n * made // total
+            partition.keep_best()
+            state(sse=partition.best)
     done(n - reported)
     partition.keep_best()
     after = partition.best_labels()
@@ -135,6 +150,17 @@ def _sse(X: Floats, labels: Ints, k: int) -> float:
     return math.fsum(cost)
 
 
+class _Task(NamedTuple):
+    """Steps from `first` on, made in one region while the whole search goes from `begin` to `end` (from 0 to 1)."""
+
+    part: search.Partition
+    first: int
+    steps: int
+    begin: float
+    end: float
+    state: Words
+
+
 class _Search:
     """The state of the search. The records stand in an order in which neighbours are close in memory."""
 
@@ -144,8 +170,6 @@ class _Search:
         self._X = np.ascontiguousarray(X[self._order])
         label = labels[self._order]
         member, size = _members(label, k, width)
-        groups = int(label.max()) + 1
-        spare = np.roll(np.arange(len(size)), -groups)
         self._part = search.Partition(
             X=self._X,
             near=np.empty((0, 0), np.int32),
@@ -153,8 +177,10 @@ class _Search:
             member=member,
             size=size,
             cost=np.empty(len(size)),
-            spare=spare,
-            counts=np.array([len(size) - groups]),
+            owner=np.zeros(len(size), np.int32),
+            turn=np.arange(len(X), dtype=np.int32),
+            spare=np.empty(0, np.int64),
+            counts=np.zeros(1, np.int64),
         )
         search.group_costs(self._X, member, size, self._part.cost)
         self.best, self._best_labels = math.fsum(self._part.cost), label.copy()
@@ -165,53 +191,129 @@ class _Search:
             widest = float(np.square(np.ptp(self._X, axis=0)).sum())
         return self.best > 0.0 and math.isfinite(2 * widest * len(self._X))
 
-    def prepare(self, rng: np.random.Generator) -> None:
-        """Find the neighbours and make room for the pool."""
+    def prepare(self, rng: np.random.Generator, limits: Limits) -> None:
+        """Find the neighbours and make room for centres."""
         k, (n, p) = self._k, self._X.shape
-        self._state = rng.integers(0, 2**64, 1, np.uint64)
-        self._part = self._part._replace(near=near_records(self._X, _FAR if n <= _ENOUGH else _CLOSE))
-        if k > _LARGE:
-            self._centres = np.empty((len(self._part.size), p))
-            search.centres(self._part, 0, len(self._centres), self._centres)
-            return
+        self._rng = np.random.default_rng(int(rng.integers(2**63)))
+        self._part = self._part._replace(near=near_records(self._X, _FAR))
+        self._regions = max(1, n // (k * _REGION))
         self._most = min(9, 2 + _POOLED // k)
-        m, h = self._most * (2 * k - 1), self._most + 1
-        self._make_pool(m, h, p)
+        self._centres = np.empty((len(self._part.size), p)) if k > _LARGE or self._regions > 1 else np.empty((0, p))
+        search.centres(self._part, 0, len(self._centres), self._centres)
+        self._room = threading.local()  # a pool for each thread
+        self._limits, self._seconds = limits, limits.left()
 
-    def _make_pool(self, m: int, h: int, p: int) -> None:
-        """Room for m records in h groups."""
-        self._pool = search.Pool(
-            record=np.empty(m, np.int64),
-            columns=np.empty((p, m)),
-            D=np.empty((m, m)),
-            group=np.empty(m, np.int64),
-            R=np.empty((h, m)),
-            W=np.empty(h),
-            size=np.empty(h, np.int64),
-            share=np.empty(m),
-            weight=np.empty(m),
-            entry=np.empty(h),
-            swap=np.empty(m),
-            old=np.empty(h, np.int64),
-        )
+    def rounds(self, total: int) -> Iterator[list[_Task]]:
+        """What is to be done, round by round: the tasks of one have nothing to do with each other."""
+        made, sweeps = 0, total * self._k / len(self._X)
+        self._hottest = _HEAT * min(1.0, sweeps / 20)  # with few steps for each group there is less time to cool down
+        count = _LOOKS if self._regions == 1 else min(_LOOKS, max(1, round(sweeps / _SWEEPS)))
+        for r in range(count):
+            if self.best <= 0.0 or self._limits.over():
+                return
+            weight = self._weights()
+            parts = self._cut(weight)
+            stop = total * (r + 1) // count
+            worth = np.cumsum([weight[part.label[part.turn]].sum() for part in parts])
+            until = np.rint(worth / worth[-1] * (stop - made)).astype(np.int64)
+            tasks = [
+                _Task(self._in_turn(part, weight), made, steps, made / total, stop / total, self._seed())
+                for part, steps in zip(parts, np.diff(until, prepend=0).tolist(), strict=True)
+            ]
+            yield sorted(tasks, key=lambda task: -task.steps)  # the longest first: no thread waits long for another
+            made = stop
 
-    def advance(self, made: int, total: int) -> int:
-        """Make some of the steps; give how many."""
-        n, k = self._X.shape[0], self._k
-        window = min(n, 1024)
+    def _weights(self) -> Floats:
+        """How often the records of each group have their turn: by the root of what they cost.
+
+        If what a group costs above the least falls like one over the steps made about it, that is best.
+        """
+        each = self._part.cost / np.maximum(1, self._part.size)
+        return _SELDOM + np.sqrt(each * (len(self._X) / self._part.cost.sum()))
+
+    def _cut(self, weight: Floats) -> list[search.Partition]:
+        """The partition, region by region: each with its records and the numbers that it may give to new groups."""
+        part, regions = self._part, self._regions
+        used, unused = np.flatnonzero(part.size), np.flatnonzero(part.size == 0)
+        if regions > 1:
+            search.centres(part, 0, len(self._centres), self._centres)
+            part.owner[used] = cut(self._centres[used], part.size[used] * weight[used], regions, self._rng)
+        region = part.owner[part.label]
+        records = np.bincount(region, minlength=regions)
+        turns = np.split(np.argsort(region.astype(np.int16), kind="stable").astype(np.int32), np.cumsum(records)[:-1])
+        room = records // self._k
+        spare = room - np.bincount(part.owner[used], minlength=regions)
+        numbers = np.split(unused, np.cumsum(spare))
+        parts = []
+        for r in np.flatnonzero(records):
+            part.owner[numbers[r]] = r
+            own = np.zeros(room[r], np.int64)
+            own[: spare[r]] = numbers[r]
+            parts.append(part._replace(turn=turns[r], spare=own, counts=spare[r : r + 1].copy()))
+        return parts
+
+    def _in_turn(self, part: search.Partition, weight: Floats) -> search.Partition:
+        """A region with its records as often as their weights say, as many as before."""
+        worth = np.cumsum(weight[part.label[part.turn]])
+        at = (np.arange(len(worth)) + self._rng.random()) * (worth[-1] / len(worth))
+        return part._replace(turn=part.turn[np.minimum(np.searchsorted(worth, at), len(worth) - 1)])
+
+    def _seed(self) -> Words:
+        return self._rng.integers(0, 2**64, 1, np.uint64)
+
+    def advance(self, task: _Task, stop: Event) -> int:
+        """Make the steps of a task, or those for which there is time; give how many."""
+        made = 0
+        while made < task.steps and not (stop.is_set() or self._limits.over()):
+            heat = self._heat(task.begin + (task.end - task.begin) * made / task.steps)
+            steps = min(task.steps - made, self._at_once(task))
+            self._step(task, task.first + made, task.first + made + steps, heat)
+            made += steps
+        return made
+
+    def _heat(self, progress: float) -> float:
+        """It cools down as the steps are made, or as the time runs out if that comes first."""
+        if math.isfinite(self._seconds):
+            progress = max(progress, 1.0 - self._limits.left() / self._seconds)
+        return self._hottest * (1.0 - progress) ** 2
+
+    def _at_once(self, task: _Task) -> int:
+        """How many steps are made before it cools down further."""
+        k = self._k
         if k > _LARGE:
-            stop = min(total, made + max(1, 100 * _WORK // k))
-            search.exchanges(self._part, k, made, stop, window, self._centres, self._state)
-            return stop - made
-        at_once = min(_WORK // (k * max(10, k)), total // 100)  # it cools down from one call to the next
-        stop = min(total, made + max(1, at_once))
-        few = min(1.0, total * k / n / 20)  # with few steps for each group there is less time to cool down
-        heat = _HEAT * few * (1 - made / total) ** 2
-        self._step(search.Pace(k, window, self._most, heat), made, stop)
-        return stop - made
+            return max(1, 100 * _WORK // k)
+        return max(1, min(_WORK // (k * max(10, k)), task.steps // 2))
 
-    def _step(self, pace: search.Pace, made: int, stop: int) -> None:
-        search.steps(self._part, self._pool, pace, made, stop, self._state)
+    def _step(self, task: _Task, first: int, stop: int, heat: float) -> None:
+        k, window = self._k, min(len(task.part.turn), 1024)
+        if k > _LARGE:
+            search.exchanges(task.part, k, first, stop, window, self._centres, task.state)
+        else:
+            self._rebuild(task, search.Pace(k, window, self._most, heat), first, stop)
+
+    def _rebuild(self, task: _Task, pace: search.Pace, first: int, stop: int) -> None:
+        search.steps(task.part, self._pool(), pace, first, stop, task.state)
+
+    def _pool(self) -> search.Pool:
+        """This thread's pool: room for m records in h groups."""
+        if not hasattr(self._room, "pool"):
+            m, h, p = self._most * (2 * self._k - 1), self._most + 1, self._X.shape[1]
+            self._room.pool = search.Pool(
+                record=np.empty(m, np.int64),
+                columns=np.empty((p, m)),
+                D=np.empty((m, m)),
+                group=np.empty(m, np.int64),
+                R=np.empty((h, m)),
+                W=np.empty(h),
+                size=np.empty(h, np.int64),
+                share=np.empty(m),
+                weight=np.empty(m),
+                entry=np.empty(h),
+                swap=np.empty(m),
+                old=np.empty(h, np.int64),
+            )
+        pool: search.Pool = self._room.pool
+        return pool
 
     def keep_best(self) -> None:
         """Remember the partition if it is the best so far."""
@@ -238,18 +340,18 @@ class _UnitSearch(_Search):
         """As for others; large groups would take too long to look through."""
         return self._k <= _LARGE and super().can_improve()
 
-    def _make_pool(self, m: int, h: int, p: int) -> None:
-        super()._make_pool(m, h, p)
-        self._units = unit_search.Units(
-            of=self._of,
-            place=np.full(int(self._of.max()) + 1, -1),
-            unit=np.empty(m, np.int64),
-            often=np.empty((h, m), np.int64),
-            kinds=np.empty(h, np.int64),
-        )
-
-    def _step(self, pace: search.Pace, made: int, stop: int) -> None:
-        unit_search.steps(self._part, self._pool, self._units, pace, made, stop, self._state)
+    def _rebuild(self, task: _Task, pace: search.Pace, first: int, stop: int) -> None:
+        pool = self._pool()
+        if not hasattr(self._room, "units"):
+            h, m = pool.R.shape
+            self._room.units = unit_search.Units(
+                of=self._of,
+                place=np.full(int(self._of.max()) + 1, -1),
+                unit=np.empty(m, np.int64),
+                often=np.empty((h, m), np.int64),
+                kinds=np.empty(h, np.int64),
+            )
+        unit_search.steps(task.part, pool, self._room.units, pace, first, stop, task.state)
 
 
 def near_records(X: Floats, reach: Reach) -> Small:

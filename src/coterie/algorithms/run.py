@@ -19,6 +19,7 @@ from ..measures.loss import distortion
 from .guarantee import Guarantee
 from .kd_blocks import SIZE, in_blocks, loss_at_faces
 from .limits import Limits
+from .regions import at_most
 from .registry import Found, Method, find
 from .shared import shared
 
@@ -62,7 +63,8 @@ def run(
     """Group the records, in blocks of at most `block_size` if that is given, and refine the groups if asked to."""
     grouping = _grouped(X, task, rng) if block_size is None else _in_blocks(X, task, rng, block_size, threads)
     if task.refine != "none" and len(X) >= 2 * task.k:
-        grouping = refined(X, grouping, task.k, task.refine, rng, task.limits)
+        with at_most(threads):
+            grouping = refined(X, grouping, task.k, task.refine, rng, task.limits)
     return _cut_short(grouping, task.limits)
 
 

@@ -23,7 +23,7 @@ def __getattr__(name: str) -> Any:
     """The commands, imported when they are asked for: an interrupt that comes meanwhile finds `main` ready for it."""
     if name != "app":
         raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
-    from . import custodian, documents, existing_release, page, researcher  # noqa: F401
+    from . import custodian, documents, existing_release, page, researcher, warming  # noqa: F401
     from .common import app
 
     return app

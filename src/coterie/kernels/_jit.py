@@ -1,52 +1,90 @@
-"""The one way in which Coterie compiles."""
+"""The one way in which Coterie compiles.
+
+A kernel has up to two compiled versions. The one that Python calls takes its arguments out of Python objects. The one
+that other kernels call cannot do that, and takes less time to compile.
+"""
 
 from __future__ import annotations
 
+import re
 import threading
 import time
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any, TypeVar, cast
 
-from numba import njit
+from numba import njit, types
 from numba.core import event
+
+from .. import progress
+from . import _interpreted
+from ._cache import cached
 
 F = TypeVar("F", bound=Callable[..., object])
 
 # In kernels, arrays are copied into slices by loops: `a[:] = b` alone takes seconds to compile.
 # nnan and nsz let minima and maxima run in SIMD; neither reorders an operation, so every result is, bit for bit, that
 # of the plain loop. Ties decide these algorithms: reassociation and contraction stay off.
-OPTIONS = {"nogil": True, "error_model": "numpy", "fastmath": {"nnan", "nsz"}}
+OPTIONS = {"nogil": True, "error_model": "numpy", "fastmath": {"nnan", "nsz"}, "no_cfunc_wrapper": True}
+
+# Whoever makes no array need not count who holds one: less to compile. In these modules, what a first run needs, it is
+# left out of kernels that use none of the names that make arrays, and call no kernel that gives one.
+_LEAN = {"exact_sum", "growth", "mdav_loops", "nearby", "scan", "search", "tiles", "tree"}
+_MAKES_ARRAYS = {"empty", "zeros", "ones", "full", "sort", "argsort", "ascontiguousarray", "copy", "T"}
+_SCALAR = r"(None|int|float|bool|np\.\w+|Turn)"
+_NO_ARRAY = re.compile(rf"{_SCALAR}|tuple\[{_SCALAR}(, {_SCALAR})*\]")
+_give_arrays: set[object] = set()
 
 
 def kernel(function: F) -> F:
     """Compile on first use, without the GIL, cached on disk."""
-    try:
-        compiled = njit(cache=True, **OPTIONS)(function)
-    except RuntimeError:  # nowhere to write a cache (a read-only installation): every process compiles anew
-        return cast(F, njit(cache=False, **OPTIONS)(function))
-    _depend_on_all_kernels(compiled)
+    options = OPTIONS | {"_nrt": _holds_arrays(function)}
+    compiled: Any = njit(**options)(function)
+    if not _NO_ARRAY.fullmatch(str(function.__annotations__.get("return", ""))):
+        _give_arrays.add(compiled)
+    cached(compiled, "")
+    _let_kernels_call(compiled, options)
+    _interpreted.let_interpret(compiled)
     return cast(F, compiled)
 
 
-def _state() -> tuple[tuple[str, float, int], ...]:
-    """Name, date and size of every kernel file."""
-    files = sorted(Path(__file__).parent.glob("*.py"))
-    return tuple((f.name, f.stat().st_mtime, f.stat().st_size) for f in files)
+def _holds_arrays(function: Any) -> bool:
+    """Whether a kernel makes arrays, or calls one that gives some, as far as names tell."""
+    names = function.__code__.co_names
+    if function.__module__.rpartition(".")[2] not in _LEAN:
+        return True
+    if _MAKES_ARRAYS.intersection(names) or not _NO_ARRAY.fullmatch(str(function.__annotations__.get("return", ""))):
+        return True
+    known = [function.__globals__.get(name) for name in names]
+    modules = [m for m in known if getattr(m, "__name__", "").startswith(__package__ + ".")]
+    called = [*known, *(getattr(m, name, None) for m in modules for name in names)]
+    return any(hasattr(c, "py_func") and c in _give_arrays for c in called)
 
 
-_STATE = _state()
+def _let_kernels_call(compiled: Any, options: dict[str, Any]) -> None:
+    """Give other kernels a version of their own, made when the first of them is compiled.
 
-
-def _depend_on_all_kernels(compiled: Any) -> None:
-    """Let the cache go stale when any kernel file changes.
-
-    Numba looks only at the file of the function itself, though it compiles in what that calls from other files: after
-    an update, it would run old code.
+    One version for all integers: Numba would compile one more for every constant among the arguments.
     """
-    stored: Any = getattr(getattr(compiled, "_cache", None), "_cache_file", None)
-    if hasattr(stored, "_source_stamp"):
-        stored._source_stamp = _STATE
+    versions: list[Any] = []
+
+    def inner() -> Any:
+        if not versions:
+            versions.append(njit(**options, no_cpython_wrapper=True)(compiled.py_func))
+            cached(versions[0], "inner-")
+        return versions[0]
+
+    def get_call_template(args: Any, kws: Any) -> Any:
+        plain = [types.unliteral(a) for a in args]
+        return inner().get_call_template(plain, {name: types.unliteral(a) for name, a in kws.items()})
+
+    compiled.compile_inner = lambda *args: inner().compile(tuple(compiled.typeof_pyval(a) for a in args))
+    compiled.get_call_template = get_call_template
+    compiled.get_overload = lambda sig: inner().get_overload(sig)
+
+
+def compile_for_kernels(kernel: Any, *args: object) -> None:
+    """Compile the version that other kernels call, for arguments such as these."""
+    kernel.compile_inner(*args)
 
 
 class _Compiling(event.Listener):  # type: ignore[misc]
@@ -62,6 +100,7 @@ class _Compiling(event.Listener):  # type: ignore[misc]
         own["depth"] = own.get("depth", 0) + 1
         if own["depth"] == 1:
             own["began"] = time.thread_time()
+            progress.compiling(True)
 
     def on_end(self, event: Any) -> None:
         """It is done."""
@@ -70,6 +109,7 @@ class _Compiling(event.Listener):  # type: ignore[misc]
         own["depth"] = own.get("depth", 1) - 1
         if own["depth"] == 0:
             own["seconds"] = own.get("seconds", 0.0) + time.thread_time() - own["began"]
+            progress.compiling(False)
 
 
 _compiling = _Compiling()

@@ -7,6 +7,7 @@ takes O(1). A step costs O(m^2 p) for a pool of m records, whatever n is.
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -36,7 +37,9 @@ class Partition(NamedTuple):
     member: Small  # (g, 2k - 1): the records of each group
     size: Ints  # (g,): how many
     cost: Floats  # (g,): the SSE of each
-    spare: Ints  # (g,): the numbers that no group has
+    owner: Small  # (g,): the region of each; those of other regions are left alone, another thread may change them
+    turn: Small  # the records of a region, close ones close to each other
+    spare: Ints  # the numbers that no group of it has
     counts: Ints  # (1,): how many of these
 
 
@@ -106,8 +109,9 @@ def group_costs(X: Floats, member: Small, size: Ints, cost: Floats) -> None:
 
 @kernel
 def gather(part: Partition, pool: Pool, x: int, wanted: int, state: Words) -> int:
-    """Write the numbers of x's group and neighbouring ones to pool.old, up to `wanted`; give how many."""
+    """Write the numbers of x's group and neighbouring ones of its region to pool.old, up to `wanted`; give how many."""
     near, label, member, size, old = part.near, part.label, part.member, part.size, pool.old
+    region = part.owner[label[x]]
     old[0] = label[x]
     c = 1
     for _ in range(4 * wanted):
@@ -117,7 +121,7 @@ def gather(part: Partition, pool: Pool, x: int, wanted: int, state: Words) -> in
         q = member[g, draw(state, size[g])]
         u = uniform(state)
         b = label[near[q, int(near.shape[1] * u * u)]]
-        known = False
+        known = part.owner[b] != region
         for j in range(c):
             known |= old[j] == b
         if not known:
@@ -350,14 +354,15 @@ def keep(part: Partition, pool: Pool, m: int, c: int, h: int) -> None:
 
 @kernel
 def steps(part: Partition, pool: Pool, pace: Pace, first: int, stop: int, state: Words) -> None:
-    """Make steps first to stop - 1: about every kth record or one not far from it in memory.
+    """Make steps first to stop - 1: about every kth record of a region or one not far from it in memory.
 
     What is worse by d is kept with probability exp(-d / (heat * its groups' mean SSE)).
     """
     k, window, most, heat = pace.k, pace.window, pace.most, pace.heat
-    n, cost, group = part.X.shape[0], part.cost, pool.group
+    n, cost, group = part.turn.shape[0], part.cost, pool.group
     for t in range(first, stop):
-        c = gather(part, pool, (t * k + draw(state, window)) % n, 2 + draw(state, most - 1), state)
+        x = part.turn[(t * k + draw(state, window)) % n]
+        c = gather(part, pool, x, 2 + draw(state, most - 1), state)
         before = 0.0
         for j in range(c):
             before += cost[pool.old[j]]
@@ -382,7 +387,7 @@ def steps(part: Partition, pool: Pool, pace: Pace, first: int, stop: int, state:
         worse = -before
         for j in range(h):
             worse += pool.W[j] / pool.size[j]
-        allowed = -heat * before / c * np.log(1.0 - uniform(state)) if heat > 0.0 else -rounding
+        allowed = -heat * before / c * math.log(1.0 - uniform(state)) if heat > 0.0 else -rounding
         if worse < allowed:
             keep(part, pool, m, c, h)
 
@@ -417,11 +422,11 @@ def exchanges(part: Partition, k: int, first: int, stop: int, window: int, centr
     From the centres: a move or a swap of one record takes O(p), the best swap of a record O(k p).
     """
     X, near, label, member, size = part.X, part.near, part.label, part.member, part.size
-    n, m = near.shape
+    n, m = part.turn.shape[0], near.shape[1]
     for t in range(first, stop):
-        x = (t + draw(state, window)) % n
+        x = part.turn[(t + draw(state, window)) % n]
         A, B = label[x], label[near[x, draw(state, m)]]
-        if A == B:
+        if A == B or part.owner[A] != part.owner[B]:
             continue
         a, b = size[A], size[B]
         from_A, from_B = _apart(X[x], centre[A]), _apart(X[x], centre[B])

@@ -255,9 +255,10 @@ def _fitting(part: Partition, pool: Pool, c: int, room: int) -> int:
 def steps(part: Partition, pool: Pool, own: Units, pace: Pace, first: int, stop: int, state: Words) -> None:
     """Make steps first to stop - 1, as `search.steps` does."""
     k, most, heat, width = pace.k, pace.most, pace.heat, part.member.shape[1]
-    n, room = part.X.shape[0], pool.record.shape[0]
+    n, room = part.turn.shape[0], pool.record.shape[0]
     for t in range(first, stop):
-        c = gather(part, pool, (t * k + draw(state, pace.window)) % n, 2 + draw(state, most - 1), state)
+        x = part.turn[(t * k + draw(state, pace.window)) % n]
+        c = gather(part, pool, x, 2 + draw(state, most - 1), state)
         c = _fitting(part, pool, c, room)
         before = 0.0
         for j in range(c):

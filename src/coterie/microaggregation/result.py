@@ -85,9 +85,10 @@ class Result:
         Parameters
         ----------
         effort : {"fast", "tight"}
-            "fast", by every record's nearest neighbours, for any number of records; "tight", by column generation, in
-            seconds to minutes for some thousand. What the method has proven itself is returned at no further cost.
-            Otherwise the table that was microaggregated is read again, and must not have changed.
+            "fast", by every record's nearest neighbours; "tight", by column generation, for some thousand records as a
+            whole, for more of them window by window, on threads, in some 10 CPU milliseconds a record. What the method
+            has proven itself is returned at no further cost. Otherwise the table that was microaggregated is read
+            again, and must not have changed.
         seconds : float, optional
             Time limit in seconds; the bound is valid whenever it stops.
         progress : bool

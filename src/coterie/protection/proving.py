@@ -20,6 +20,8 @@ from .scales import Scale
 
 Ints = NDArray[np.int64]
 
+_CLOSE = 1e-8  # the relative gap of what counts as optimal
+
 
 class ProvenPart(NamedTuple):
     """A lower bound on the SSE of all groups of at least k in a part, and what proves it. Guards can only raise it."""
@@ -50,8 +52,13 @@ def prove(
     return ProvenPart(proven.sse / most * (1.0 - 1e-15), proven.kind)
 
 
-def bound_facts(proven: Sequence[ProvenPart], k: int, sse: float, sst: float, within: str) -> BoundFacts:
-    """The bounds of all parts together; `within` says what no group may cross, and what the loss is weighed by."""
+def bound_facts(
+    proven: Sequence[ProvenPart], k: int, sse: float, sst: float, within: str, aside: Sequence[str] = ()
+) -> BoundFacts:
+    """The bounds of all parts together; `within` says what no group may cross, and what the loss is weighed by.
+
+    `aside`: what these groups must meet as well, and those that the bound is about need not.
+    """
     least = min(math.fsum(part.sse for part in proven), sse)
     gap = 100.0 * (sse / least - 1.0) if least > 0 else None
     more = f", at most {gap:.2g} % more" if gap is not None else ""
@@ -59,5 +66,9 @@ def bound_facts(proven: Sequence[ProvenPart], k: int, sse: float, sst: float, wi
         f"No groups of at least {k}{within} lose less than {percent(least, sst):.4g} %; these lose "
         f"{percent(sse, sst):.4g} %{more}."
     )
-    kinds = ", ".join(sorted({part.kind for part in proven}))
-    return BoundFacts(least, percent(least, sst), gap, kinds, sentence)
+    if aside:
+        sentence += f" The bound is about groups of at least {k} records, whether or not they meet {', '.join(aside)}."
+    kinds = {part.kind for part in proven}
+    if kinds == {"optimal"} and sse - least > _CLOSE * sse:  # what is optimal is these groups with large ones split
+        kinds = {"column generation"}
+    return BoundFacts(least, percent(least, sst), gap, ", ".join(sorted(kinds)), sentence)

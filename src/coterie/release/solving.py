@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from .. import progress as progress_
 from ..algorithms.confidential.guarded import UnreachableError
+from ..algorithms.regions import at_most
 from ..engines import Chunk, Engine
 from ..errors import CoterieError, PromiseError
 from ..protection.assemble import Assembled, Grouping, GroupTable, strata_of_parts
@@ -107,7 +108,8 @@ def _solved(chunk: Chunk, plan: Plan, division: Division, tally: Tally, threads:
     probe = pair if tally.measures_borders and pair is not None and pair[0] in chunk.parts else None
 
     def one(number: int) -> Solved:
-        return _solve(chunk.records, rows[number], division.parts[number], division, plan)
+        with at_most(threads if len(division.parts) == 1 else 1):
+            return _solve(chunk.records, rows[number], division.parts[number], division, plan)
 
     def both(a: int, b: int) -> Solved:
         together = np.sort(np.concatenate([rows[a], rows[b]]))

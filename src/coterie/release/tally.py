@@ -323,6 +323,7 @@ class Tally:
         component, loss, important = division.component, sums.loss, sums.by_importance
         proven_of = loss if important is None else important  # what the groups were formed by
         crossed = self._not_crossed(division, sums) + (", columns weighted by importance," if important else "")
+        sse, sst = proven_of.sse, proven_of.sst
         return GroupingFacts(
             name=component.name,
             quasi=component.quasi,
@@ -336,7 +337,7 @@ class Tally:
             loss_percent=loss.loss_percent,
             loss_weighted_percent=None if sums.weighted is None else sums.weighted.loss_percent,
             constant_records=self._constant_records(sums),
-            bound=bound_facts(sums.proven, component.k, proven_of.sse, proven_of.sst, crossed) if sums.proven else None,
+            bound=bound_facts(sums.proven, component.k, sse, sst, crossed, self._aside()) if sums.proven else None,
             loss_by_importance_percent=None if important is None else important.loss_percent,
         )
 
@@ -356,6 +357,16 @@ class Tally:
         if sums.parts == 1:
             return ""
         return " that cross no stratum" if sums.parts == cells else " that cross no block" + " or stratum" * (cells > 1)
+
+    def _aside(self) -> list[str]:
+        """What groups must meet beside k records, and a bound does not count."""
+        plan = self.plan
+        met = {
+            "the guards": len(plan.references) > 0,
+            "k different units": plan.recipe.unit_column is not None,
+            "the groups of an earlier release": plan.together is not None,
+        }
+        return [what for what, there in met.items() if there]
 
     def _params(self, division: Division, sums: _Sums) -> dict[str, Any]:
         """What was chosen; of several parts, how many there were."""

@@ -295,6 +295,14 @@ def limits(facts: Facts) -> list[Point]:
     return [*points, _SHARED, _OTHER_FILES, _LAW]
 
 
+def _within(grouping: Grouping) -> str:
+    """What the groups that a bound is about must not cross; a public report does not say whether there is any."""
+    if isinstance(grouping, PublicGrouping):
+        return " within the same strata and blocks"
+    crossed = [what for what, many in (("stratum", "strata"), ("block", "blocks")) if grouping.params.get(many, 1) > 1]
+    return f" that cross no {' or '.join(crossed)}" if crossed else ""
+
+
 def bound(grouping: Grouping) -> str:
     """How far the loss is from the best possible, where something is proven."""
     b, k = grouping.bound, grouping.k
@@ -303,13 +311,14 @@ def bound(grouping: Grouping) -> str:
     important = grouping.loss_by_importance_percent
     weighed = "" if important is None else " with columns weighted by importance"
     if b.kind == "optimal" or b.gap_percent == 0:
-        return f"No partition into groups of at least {k} loses less{weighed}: this one is proven optimal."
+        formed = f"groups of at least {k}{_within(grouping)}"
+        return f"No partition into {formed} loses less{weighed}: this one is proven optimal."
     more = ""
     if b.gap_percent is not None and math.isfinite(b.gap_percent):
         more = f", at most {b.gap_percent:{'.2g' if b.gap_percent < 100 else ',.0f'}} % more than the least possible"
     if isinstance(b, PublicBound):
-        return f"Proven: these lose{more.removeprefix(',')}{weighed}." if more else ""
-    proven = f"Proven: no groups of at least {k} lose less than {percent(b.loss_percent, 2)}"
+        return f"Proven: these lose{more.removeprefix(',')}{_within(grouping)}{weighed}." if more else ""
+    proven = f"Proven: no groups of at least {k}{_within(grouping)} lose less than {percent(b.loss_percent, 2)}"
     lost = percent(grouping.loss_percent if important is None else important, 2)
     return (
         f"{proven}; these lose {lost}{more} (squared distances to the groups' means{',' if weighed else ''}{weighed})."

@@ -273,6 +273,13 @@ class _Listener:
             self._text, self._total, self._done = text, 0, 0
             self._send()
 
+    def compiling(self, begun: bool) -> None:
+        """Say what takes so long."""
+        with self._lock:
+            self._sent = time.monotonic()
+            text = progress.COMPILING if begun else self._text
+            self._connection.send(("progress", text, self._done, self._total))
+
     def send(self, message: tuple[Any, ...]) -> None:
         """Say something that is not to be mixed up with how far the work is."""
         with self._lock:

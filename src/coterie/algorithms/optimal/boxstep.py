@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from ..limits import Limits
 from .dual_ascent import ascend
 from .lagrangian import BELOW, lagrangian_bound
-from .master import Master
+from .master import Master, Outside
 from .pricing import EVERYBODY, Pricing
 from .subset_row_cuts import NO_CUTS
 
@@ -54,9 +54,11 @@ class Boxstep:
         Whether the bound is, nearly, that of the relaxation.
     """
 
-    def __init__(self, X: Floats, k: int, start: Ints, pricing: Pricing, tell: Proof) -> None:
+    def __init__(
+        self, X: Floats, k: int, start: Ints, pricing: Pricing, tell: Proof, outside: Outside | None = None
+    ) -> None:
         self._n, self._k, self._pricing, self._tell = len(X), k, pricing, tell
-        self._master = Master(X, k, boxed=True)
+        self._master = Master(X, k, boxed=True, outside=outside)
         self._master.add(start)
         self._bound = -math.inf
         self._far = np.zeros(len(X), bool)  # the anchors of groups that a hurry has missed
@@ -68,15 +70,16 @@ class Boxstep:
         """All columns there are now."""
         return self._master.groups
 
-    def run(self, pi: Floats, limits: Limits, enough: float, most: int, finely: bool) -> None:
+    def run(self, pi: Floats, limits: Limits, enough: float, most: int, finely: bool, rough: bool = True) -> None:
         """From these prices on, until converged, the bound is enough, or so many rounds are over.
 
-        Finely: until not even cuts will find a difference.
+        Finely: until not even cuts will find a difference. Rough prices are moved by dual ascent first.
         """
         close = CLOSE if finely else _CLOSE_ENOUGH
-        pi, groups = ascend(self._pricing, pi, _SEED_ROUNDS, _SEED_BREADTH, _SEED_NODES, limits)
-        self._master.add(groups)
-        self._prove(_LOWER * pi, limits)
+        if rough:
+            pi, groups = ascend(self._pricing, pi, _SEED_ROUNDS, _SEED_BREADTH, _SEED_NODES, limits)
+            self._master.add(groups)
+            self._prove(_LOWER * pi, limits)
         self._master.box(pi, _HALF_WIDTH)
         width, hurry, since, proven = _HALF_WIDTH, True, 0, most
         while self.rounds < most and not limits.over():

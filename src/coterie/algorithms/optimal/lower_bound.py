@@ -13,7 +13,8 @@ from ...progress import state
 from ..limits import Limits
 from .master import group_costs
 from .neighbour_bound import neighbour_bound
-from .relaxation import Relaxation
+from .relaxation import Dual, Relaxation
+from .windowed_bound import WindowedBound
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -21,7 +22,7 @@ Ints = NDArray[np.int64]
 EFFORTS = ("fast", "tight")
 _ROUNDS = 5000
 CLOSE = 1e-9  # SSE and bound agree to that, relative: optimal
-MOST_RECORDS = 20_000  # for a tight bound: a linear program of as many rows
+WHOLE = 4500  # records in one linear program, at most; of more, windows: see docs/least-loss.md for both, measured
 
 
 class Proven(NamedTuple):
@@ -52,15 +53,12 @@ def lower_bound(
         raise CoterieError("effort is one of " + ", ".join(map(repr, EFFORTS)) + ".", repr(effort))
     if effort == "fast":
         return _by_neighbours(X, k)
-    n = len(X)
-    if n > MOST_RECORDS:
-        raise CoterieError(f"A tight bound takes at most {MOST_RECORDS} records.", str(n), 'use effort="fast".')
     problem = scaled(X, k, labels)
     if problem is None:
         return Proven(0.0, "optimal", 0.0, 0)
-    if n < 2 * k:
+    if len(X) < 2 * k:
         return whole(problem)
-    return _by_columns(problem, k, limits)
+    return _by_columns(problem, k, limits) if len(X) <= WHOLE else by_windows(problem, k, limits)
 
 
 def _by_neighbours(X: Floats, k: int) -> Proven:
@@ -86,13 +84,26 @@ def _by_columns(problem: Scaled, k: int, limits: Limits) -> Proven:
     relaxation = Relaxation(problem.X, k, problem.groups, tell)
     with limits.interruptible():
         relaxation.run(limits, value * (1.0 - CLOSE / 2), _ROUNDS)
-    if relaxation.bound <= problem.bound:
+    return _best(relaxation.bound, relaxation.dual, relaxation.rounds, value, problem)
+
+
+def by_windows(problem: Scaled, k: int, limits: Limits, size: int = 0, threads: int = 0) -> Proven:
+    """The tight bound of a large table, window by window."""
+    windows = WindowedBound(problem.X, k, problem.groups, problem.unit, size, threads)
+    with limits.interruptible():
+        windows.run(limits)
+    return _best(windows.bound, windows.dual, windows.rounds, windows.value, problem)
+
+
+def _best(bound: float, dual: Dual, steps: int, value: float, problem: Scaled) -> Proven:
+    """What prices have proven, or the neighbours if that is more."""
+    if bound <= problem.bound:
         return Proven(problem.bound * problem.unit, "neighbours", problem.bound * problem.rounding * problem.unit, 0)
-    bound = min(relaxation.bound, value)
-    kind = "column generation with subset-row cuts" if len(relaxation.dual.cuts) else "column generation"
+    bound = min(bound, value)
+    kind = "column generation with subset-row cuts" if len(dual.cuts) else "column generation"
     kind = "optimal" if value - bound <= CLOSE * value else kind
     state(sse=value * problem.unit, bound=bound * problem.unit)
-    return proven(bound, kind, relaxation.rounds, problem)
+    return proven(bound, kind, steps, problem)
 
 
 def proven(bound: float, kind: str, steps: int, problem: Scaled) -> Proven:

@@ -31,6 +31,15 @@ class Solution(NamedTuple):
     outside: float
 
 
+class Outside(NamedTuple):
+    """What a window must take as given: the prices of the records around it, and of the cuts that reach out of it."""
+
+    inside: NDArray[np.bool_]  # (n,): the records of the window, whose prices are looked for
+    pi: Floats  # (n,): the prices of the others; 0 inside
+    cuts: Ints
+    sigma: Floats
+
+
 def group_costs(X: Floats, groups: Ints) -> Floats:
     """The SSE of each group: from the distances of its pairs, as the pricing computes it."""
     total = np.zeros(len(groups))
@@ -79,13 +88,19 @@ class Master:
     groups : ndarray of shape (m, 2k - 1)
         The columns: records in order, -1 after the last.
     cost : ndarray of shape (m,)
+        Their SSE; in a window, less the prices of the records around it, and with what they pay for its given cuts.
     cuts : ndarray of shape (c, 9)
         The records of each, -1 after the last.
     """
 
-    def __init__(self, X: Floats, k: int, fine: float | None = None, boxed: bool = False) -> None:
-        """With a fine, records may be left alone: then there always is a solution. For `box`, they have room in it."""
-        self._X, self._n = X, len(X)
+    def __init__(
+        self, X: Floats, k: int, fine: float | None = None, boxed: bool = False, outside: Outside | None = None
+    ) -> None:
+        """With a fine, records may be left alone: then there always is a solution. For `box`, they have room in it.
+
+        `outside`: the rows of records around a window bind nobody, and their prices are part of the columns' costs.
+        """
+        self._X, self._n, self._outside = X, len(X), outside
         self.groups = np.empty((0, 2 * k - 1), np.int64)
         self.cost = np.empty(0)
         self.cuts = NO_CUTS
@@ -94,7 +109,10 @@ class Master:
         self._solver = _quiet_solver()
         n = self._n
         empty = np.zeros(n, np.int32), np.zeros(0, np.int32), np.zeros(0)
-        self._solver.addRows(n, np.ones(n), np.ones(n), 0, *empty)
+        low, high = np.ones(n), np.ones(n)
+        if outside is not None:
+            low[~outside.inside], high[~outside.inside] = -_INF, _INF
+        self._solver.addRows(n, low, high, 0, *empty)
         signs = [1.0, -1.0] if boxed else [] if fine is None else [1.0]
         self._alone = n * len(signs)  # these columns come first
         each = np.arange(n, dtype=np.int32)
@@ -104,6 +122,8 @@ class Master:
 
     def box(self, centre: Floats, half_width: float) -> None:
         """Keep the prices near these: a record may be covered less for a little more, or twice for a little less."""
+        if self._outside is not None:
+            centre = np.where(self._outside.inside, centre, 0.0)
         n, spread = self._n, half_width * (np.abs(centre) + 0.05)  # of a mean share of 1
         each = np.arange(n, dtype=np.int32)
         self._solver.changeColsCost(n, each, centre + spread)
@@ -111,6 +131,8 @@ class Master:
 
     def add(self, groups: Ints) -> int:
         """Add those groups that are not there yet; give their number."""
+        if self._outside is not None:  # a group around the window has no row, and its cost may be rounded below 0
+            groups = groups[np.append(self._outside.inside, False)[groups].any(axis=1)]
         fresh = []
         for g, row in enumerate(np.ascontiguousarray(groups)):
             key = row.tobytes()
@@ -121,6 +143,8 @@ class Master:
             return 0
         groups = groups[fresh]
         cost = group_costs(self._X, groups)
+        if self._outside is not None:
+            cost = reduced_costs(groups, cost, *self._outside[1:])
         m = len(groups)
         starts, index, much = _columns(groups, self.cuts, self._n)
         self._solver.addCols(m, cost, np.zeros(m), np.full(m, _INF), len(index), starts, index, much)
@@ -157,7 +181,8 @@ class Master:
         value = float(self._solver.getInfo().objective_function_value)
         x = np.array(solution.col_value)
         outside, x = float(x[: self._alone].sum()), x[self._alone :]
-        return Solution(value, x, dual[: self._n], np.maximum(0.0, -dual[self._n :]), outside)
+        pi = dual[: self._n] if self._outside is None else dual[: self._n] + self._outside.pi
+        return Solution(value, x, pi, np.maximum(0.0, -dual[self._n :]), outside)
 
     def allow(self, allowed: NDArray[np.bool_]) -> None:
         """Shut all other columns."""

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...kernels.price_search import Asked, Found, Prices, Space, price_out
-from ..neighbours import Neighbours
+from ..neighbours import Nearest, Neighbours
+from .on_threads import in_order
 from .subset_row_cuts import by_record
 
 Floats = NDArray[np.float64]
@@ -48,6 +49,11 @@ class Pricing:
         self._space = Space(np.ascontiguousarray(X), near.records, d2, within, shrink)
 
     @property
+    def near(self) -> Nearest:
+        """The nearest records of each, at least 12 k if there are as many; distances are rounded down."""
+        return Nearest(self._space.near, self._space.near_d2)
+
+    @property
     def width(self) -> int:
         """The size of the largest groups."""
         return 2 * self._k - 1
@@ -71,35 +77,42 @@ class Pricing:
         anchors: Ints | None = None,
         smallest: bool = False,
         over: Callable[[], bool] = lambda: False,
+        threads: int = 1,
     ) -> Priced:
         """The best group of each size at each record (or anchor), below a reduced cost.
 
         Only among `breadth` nearest records if that is given. A search ends after so many nodes: what it says of the
         least cost is true nevertheless. `smallest`: only groups of k; see `bound` for when these are enough.
-        Once it is `over`, what is left is looked at only in passing.
+        Once it is `over`, what is left is looked at only in passing. What is found does not depend on the threads.
         """
         prices = self._prices(pi, cuts, sigma)
         anchors = np.arange(self._n) if anchors is None else anchors
         k, w = self._k, self.width
         top = k if smallest else min(w, self._n)
-        least = np.empty(len(anchors))
-        groups, costs = [np.empty((0, w), np.int64)], [np.empty(0)]
-        spent = 0
-        a, at_once = 0, _AT_FIRST
-        while a < len(anchors):
-            began = time.perf_counter()
-            batch = anchors[a : a + at_once]
+
+        def search(batch: Ints) -> Priced:
             m = len(batch) * k
             out = Found(np.empty(m), np.empty((m, w), np.int64), np.zeros(m, np.int64), False)
-            nodes = 0 if over() else nodes
-            asked = Asked(k, top, below, breadth, nodes)
-            spent += price_out(self._space, prices, asked, batch, least[a : a + at_once], out)[0]
+            least = np.empty(len(batch))
+            asked = Asked(k, top, below, breadth, 0 if over() else nodes)
+            spent = price_out(self._space, prices, asked, batch, least, out)[0]
             priced = out.size > 0
-            groups.append(_sorted(out.group[priced], out.size[priced]))
-            costs.append(out.cost[priced])
-            a += at_once
-            at_once = _next(at_once, time.perf_counter() - began)
-        return Priced(least, np.concatenate(groups), np.concatenate(costs), spent)
+            return Priced(least, _sorted(out.group[priced], out.size[priced]), out.cost[priced], spent)
+
+        if threads > 1:
+            parts = np.split(anchors, range(_AT_ONCE, len(anchors), _AT_ONCE))
+            found = [part for _, part in in_order(search, parts, threads)]
+        else:
+            found = []
+            a, at_once = 0, _AT_FIRST
+            while a < len(anchors):
+                began = time.perf_counter()
+                found.append(search(anchors[a : a + at_once]))
+                a += at_once
+                at_once = _next(at_once, time.perf_counter() - began)
+        nothing = Priced(np.empty(0), np.empty((0, w), np.int64), np.empty(0), 0)
+        least, groups, cost, spent = zip(nothing, *found, strict=True)
+        return Priced(np.concatenate(least), np.concatenate(groups), np.concatenate(cost), sum(spent))
 
     def enumerate(
         self,

@@ -13,7 +13,7 @@ from ..limits import Limits
 from .boxstep import Boxstep
 from .dual_ascent import shares
 from .lagrangian import BELOW, lagrangian_bound
-from .master import Master, Solution
+from .master import Master, Outside, Solution
 from .pricing import EVERYBODY, Pricing
 from .subset_row_cuts import NO_CUTS, room, separate
 
@@ -54,29 +54,47 @@ class Relaxation:
         How many linear programs were solved.
     """
 
-    def __init__(self, X: Floats, k: int, start: Ints, tell: Callable[[float], None] = lambda _: None) -> None:
-        """`tell` hears the bound after every linear program."""
-        self._tell = tell
-        self._X, self._n, self._k, self._start = X, len(X), k, start
+    def __init__(
+        self,
+        X: Floats,
+        k: int,
+        start: Ints,
+        tell: Callable[[float], None] = lambda _: None,
+        outside: Outside | None = None,
+    ) -> None:
+        """`tell` hears the bound after every linear program.
+
+        `outside`: the prices of some records, and of some cuts, stay as they are; what is called a bound then compares
+        prices of the others, and proves nothing by itself.
+        """
+        self._tell, self._outside = tell, outside
+        self.X, self._n, self._k, self._start = X, len(X), k, start
         self._breadth = 15 if k < 4 else 30
-        self.pricing, self.master = Pricing(X, k), Master(X, k)
+        self.pricing, self.master = Pricing(X, k), Master(X, k, outside=outside)
         self.bound, self.dual = -math.inf, Dual(np.zeros(len(X)), self.master.cuts, np.empty(0))
         self.rounds = 0
         self.solution: Solution | None = None
 
-    def run(self, limits: Limits, enough: float, most: int, elsewhere: Callable[[], bool] = lambda: False) -> None:
+    def run(
+        self,
+        limits: Limits,
+        enough: float,
+        most: int,
+        elsewhere: Callable[[], bool] = lambda: False,
+        cuts: bool = True,
+    ) -> None:
         """Go on until the bound is enough, nothing more helps, or so many rounds are over.
 
         `elsewhere` is asked when the bound has risen: whether what is left is better done without this.
         """
         self.master.add(self._start)
-        box = Boxstep(self._X, self._k, self._start, self.pricing, self._prices)
+        box = Boxstep(self.X, self._k, self._start, self.pricing, self._prices)
         try:
-            box.run(shares(self._X, self._start), limits, enough, min(most, _BOX_ROUNDS), self._k <= CUT_K)
+            box.run(shares(self.X, self._start), limits, enough, min(most, _BOX_ROUNDS), self._k <= CUT_K)
         finally:
             self.rounds += box.rounds
             self.master.add(box.groups)
-        if self.bound >= enough or limits.over():
+        if self.bound >= enough or limits.over() or not cuts:
             return
         if self._k > CUT_K and (not box.converged or box.nodes > _CUT_NODES * self._n):
             return
@@ -84,6 +102,30 @@ class Relaxation:
             self.solution = self.master.solve()
         elif not self._converge(limits, enough, most, exact=True):
             return
+        self._tighten(limits, enough, most, elsewhere)
+
+    def resume(self, limits: Limits, pi: Floats, columns: Ints, cuts: Ints, most: int) -> None:
+        """Go on from prices, columns and cuts that were found before."""
+        self.master.add(self._start)
+        self.master.add(columns)
+        given = self._outside
+        enough = math.fsum(self.master.cost[: len(self._start)].tolist())  # the partition costs that
+        if given is not None:
+            enough += math.fsum(given.pi.tolist()) - float(room(given.cuts) @ given.sigma)
+        if len(cuts):
+            self.master.add_cuts(cuts)
+        elif given is None or len(given.cuts) == 0:
+            box = Boxstep(self.X, self._k, self.master.groups, self.pricing, self._prices, given)
+            box.run(pi, limits, enough, min(most, _BOX_ROUNDS), self._k <= CUT_K, rough=False)
+            self.rounds += box.rounds
+            self.master.add(box.groups)
+            if self._k > CUT_K:
+                return
+        if self._converge(limits, enough, most, exact=True):
+            self._tighten(limits, enough, most, lambda: False)
+
+    def _tighten(self, limits: Limits, enough: float, most: int, elsewhere: Callable[[], bool]) -> None:
+        """Add cuts until they hardly help."""
         stalled = 0
         while self.bound < enough and stalled < 2 and not elsewhere() and self._cut_in_a_hurry(limits, enough, most):
             before = self.bound
@@ -108,12 +150,11 @@ class Relaxation:
             self.rounds += 1
             s = self.solution = self.master.solve()
             breadth, nodes = (self._breadth, _HURRY) if hurry else (EVERYBODY, EVERYBODY)
-            cuts = self.master.cuts
-            over = limits.over
-            priced = self.pricing.price(s.pi, cuts, s.sigma, below=BELOW, breadth=breadth, nodes=nodes, over=over)
+            dual = self._dual(s)
+            priced = self.pricing.price(*dual, below=BELOW, breadth=breadth, nodes=nodes, over=limits.over)
             if not hurry:
-                bound = lagrangian_bound(s.pi, s.sigma, room(cuts), priced.least, self._k)
-                self.improve(bound, Dual(s.pi, cuts, s.sigma))
+                bound = lagrangian_bound(dual.pi, dual.sigma, room(dual.cuts), priced.least, self._k)
+                self.improve(bound, dual)
             self._tell(self.bound)
             if self.bound >= enough:
                 return True
@@ -123,6 +164,14 @@ class Relaxation:
                 return True
             hurry = not few
         return False
+
+    def _dual(self, solution: Solution) -> Dual:
+        """The prices of a solution, with those that are given."""
+        given, cuts = self._outside, self.master.cuts
+        if given is None or len(given.cuts) == 0:
+            return Dual(solution.pi, cuts, solution.sigma)
+        sigma = np.concatenate([solution.sigma, given.sigma])
+        return Dual(solution.pi, np.concatenate([cuts, given.cuts]), sigma)
 
     def _cut_in_a_hurry(self, limits: Limits, enough: float, most: int) -> bool:
         """Add cuts, round after round, without exact pricing; whether there were any."""

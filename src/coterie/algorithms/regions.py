@@ -1,0 +1,81 @@
+"""Regions of a partition: groups that lie together, searched by one thread while others search elsewhere.
+
+The cuts run through other places each time, so that no border lasts.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import contextmanager
+from contextvars import ContextVar
+from threading import Event
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+T = TypeVar("T")
+
+_OFF = 0.2  # a cut leaves between 0.5 - 0.2 and 0.5 + 0.2 of the records on one side: not always through the middle
+
+_threads: ContextVar[int | None] = ContextVar("threads", default=None)
+
+
+@contextmanager
+def at_most(threads: int | None) -> Iterator[None]:
+    """Let a search inside use so many threads: where several parts are searched at a time, one each is enough.
+
+    None: as many as before, or as there are cores.
+    """
+    token = _threads.set(threads or _threads.get())
+    try:
+        yield
+    finally:
+        _threads.reset(token)
+
+
+def cut(centre: Floats, size: Ints, regions: int, rng: np.random.Generator) -> Ints:
+    """The region of each group: cut again and again across a random direction, so that all have about as many records.
+
+    Parameters
+    ----------
+    centre : ndarray of shape (g, p)
+    size : ndarray of shape (g,)
+        How many records each group has.
+    """
+    owner = np.zeros(len(centre), np.int64)
+    stack = [(np.arange(len(centre)), 0, regions)]
+    while stack:
+        groups, first, parts = stack.pop()
+        if parts == 1 or len(groups) < 2 * parts:
+            owner[groups] = first
+            continue
+        left = parts // 2
+        share = left / parts + _OFF * (2.0 * rng.random() - 1.0) * 2.0 * min(left, parts - left) / parts
+        groups = groups[np.argsort(centre[groups] @ rng.normal(size=centre.shape[1]), kind="stable")]
+        records = np.cumsum(size[groups])
+        middle = min(max(1, int(np.searchsorted(records, share * records[-1]))), len(groups) - 1)
+        stack += [(groups[:middle], first, left), (groups[middle:], first + left, parts - left)]
+    return owner
+
+
+def on_threads(run: Callable[[T, Event], int], tasks: Sequence[T]) -> Iterator[int]:
+    """What `run` gives for each task, as they end. Where this is interrupted, the event tells those that still run."""
+    stop = Event()
+    workers = min(_threads.get() or os.cpu_count() or 1, len(tasks))
+    if workers <= 1:
+        for task in tasks:
+            yield run(task, stop)
+        return
+    with ThreadPoolExecutor(workers) as pool:
+        try:
+            for future in as_completed([pool.submit(run, task, stop) for task in tasks]):
+                yield future.result()
+        except BaseException:
+            stop.set()
+            pool.shutdown(wait=True, cancel_futures=True)
+            raise

@@ -1,0 +1,126 @@
+"""Kernels that Python runs, against the compiled ones: bit for bit."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from coterie.algorithms import free, groups, mdav_star, refine
+from coterie.algorithms.mdav import mdav, mdav1
+from coterie.algorithms.v_mdav import v_mdav
+from coterie.kernels import _interpreted, by_hand, exact_sum, nearby, scan, search
+from strategies import KINDS, table
+
+
+def by_python(module):
+    """A module of kernels whose kernels Python runs."""
+    kernels = {n: v for n, v in vars(module).items() if hasattr(v, "py_func")}
+
+    def runs(kernel):
+        return lambda *args: _interpreted._timed(_interpreted.plain(kernel), args, [0.0])
+
+    return SimpleNamespace(**vars(module) | {n: runs(k) for n, k in kernels.items()})
+
+
+@pytest.fixture(scope="module")
+def switch():
+    """Swap the kernels of the methods for those that Python runs, and back."""
+    names = {scan: "few", exact_sum: "exact_sum", nearby: "nearby", search: "search"}
+    users = [(m, name, by_python(k)) for m in (free, groups, mdav_star, refine) for k, name in names.items()]
+    users = [(m, name, plain) for m, name, plain in users if hasattr(m, name)]
+    assert {name for _, name, _ in users} == set(names.values())
+
+    def run(compute):
+        kept = [getattr(m, name) for m, name, _ in users]
+        for m, name, plain in users:
+            setattr(m, name, plain)
+        try:
+            return compute()
+        finally:
+            for (m, name, _), value in zip(users, kept, strict=True):
+                setattr(m, name, value)
+
+    return run
+
+
+tables = st.tuples(st.sampled_from(KINDS), st.integers(6, 40), st.integers(1, 4), st.integers(0, 2**32 - 1))
+
+
+@pytest.mark.parametrize(
+    "method",
+    [mdav, mdav1, mdav_star.mdav_star, lambda X, k: v_mdav(X, k, gamma=0.4, loss=np.sum).labels],
+    ids=["mdav", "mdav1", "mdav*", "v-mdav"],
+)
+@given(of=tables, k=st.integers(2, 3))
+@settings(max_examples=25)
+def test_methods(switch, method, of, k):
+    X = table(*of)
+    with by_hand(np.inf):
+        compiled = method(X, k)
+    np.testing.assert_array_equal(switch(lambda: method(X, k)), compiled)
+
+
+@given(of=tables, k=st.integers(2, 3), steps=st.integers(1, 40))
+@settings(max_examples=15)
+def test_the_search(switch, of, k, steps):
+    X = table(*of)
+    start = np.minimum(np.arange(len(X)) // k, len(X) // k - 1)
+
+    def search_from():
+        partition = refine._Search(X, start, k)
+        if not partition.can_improve():
+            return partition.best, start
+        partition.prepare(np.random.default_rng(1))
+        for made in range(0, steps, 10):
+            partition.advance(made, steps)
+        partition.keep_best()
+        return partition.best, partition.best_labels()
+
+    with by_hand(np.inf):
+        sse, labels = search_from()
+    sse_by_python, labels_by_python = switch(search_from)
+    assert sse_by_python == sse
+    np.testing.assert_array_equal(labels_by_python, labels)
+
+
+@given(of=tables)
+@settings(max_examples=25)
+def test_exact_means(of):
+    X = table(*of) * 10.0 ** np.random.default_rng(of[3]).integers(-300, 280)
+    order, starts = np.arange(len(X)), np.array([0, len(X) // 2, len(X)])
+    means = by_python(exact_sum).group_means(X, order, starts)
+    with by_hand(np.inf):
+        np.testing.assert_array_equal(exact_sum.group_means(X, order, starts), means)
+
+
+def test_numbers_are_pythons_own():
+    """As compiled kernels give them."""
+    few = free.FewRecords(table("normal", 8, 2, 0))
+    answer = _interpreted._timed(_interpreted.plain(scan.farthest), (few.few, np.zeros(2)), [0.0])
+    assert type(answer) is int
+    found = _interpreted._native((np.float64(1.5), np.int64(2), search.Pace(np.int64(3), 1, 2, np.float64(0.5))))
+    assert [type(v) for v in (*found[:2], *found[2])] == [float, int, int, int, int, float]
+
+
+def test_small_work_is_not_compiled_and_larger_work_is():
+    on_disk = []
+    fake = SimpleNamespace(
+        py_func=exact_sum.add.py_func,
+        typeof_pyval=type,
+        targetctx=None,
+        _cache=SimpleNamespace(holds=lambda *_: bool(on_disk)),
+        _compile_for_args=lambda *_: "compiled",
+    )
+    _interpreted.let_interpret(fake)
+    digits = np.zeros(exact_sum.DIGITS, np.int64)
+    assert fake._compile_for_args(digits, 1.0, 1)(digits, 1.0, 1) is None
+    assert digits.any()
+    with by_hand(100.0):
+        assert fake._compile_for_args(digits, 1.0, 1) == "compiled"
+    assert fake._compile_for_args(np.zeros(10**6), 1.0, 1) == "compiled"
+    on_disk.append("by another process")
+    assert fake._compile_for_args(digits, 1.0, np.int64(1)) == "compiled"
