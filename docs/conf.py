@@ -7,6 +7,7 @@ from pathlib import Path
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))
+sys.dont_write_bytecode = True  # what is in this folder ships
 
 import generate  # noqa: E402
 import tidy  # noqa: E402

@@ -83,14 +83,18 @@ def _table(head: list[str], rows: list[list[str]]) -> list[str]:
 
 
 def outside(path: str) -> str:
-    """A text that stands outside of docs/, with its links as they are from here."""
+    """A text that stands outside of docs/, with its links as seen from here; those to other such texts become words."""
     place = HERE.parent / path
 
     def moved(found: re.Match[str]) -> str:
-        target = (place.parent / found.group(1)).resolve()
-        return f"]({os.path.relpath(target, HERE / 'reference' / 'generated')}"
+        words, file, part = found.groups(default="")
+        target = (place.parent / file).resolve()
+        if not target.is_relative_to(HERE) and target.suffix == ".md":
+            return words
+        return f"[{words}]({os.path.relpath(target, HERE / 'reference' / 'generated')}{part})"
 
-    return re.sub(r"\]\((?!https?:|#)([^)#]+)", moved, place.read_text(encoding="utf-8"))
+    text = place.read_text(encoding="utf-8")
+    return re.sub(r"\[([^\]]+)\]\((?!https?:|#)([^)#\s]+)(#[^)]*)?\)", moved, text)
 
 
 # the recipe
