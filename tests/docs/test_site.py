@@ -46,7 +46,7 @@ class Page(HTMLParser):
             self.links.append(given["href"])
         if tag in ("script", "img", "iframe", "source", "audio", "video", "embed") and given.get("src"):
             self.loads.append(given["src"])
-        if tag == "link" and given.get("rel") != "canonical" and given.get("href"):
+        if tag == "link" and given.get("rel") != "canonical" and given.get("href", "#") != "#":
             self.loads.append(given["href"])
         self.inline += tag == "script" and not given.get("src")
         self.inline += any(name.startswith("on") for name in given)
