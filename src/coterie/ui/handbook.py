@@ -27,6 +27,7 @@ CONTENTS = (
     ("guarantees.md", "Guarantees"),
     ("large.md", "Large tables"),
     ("command-line.md", "The command line"),
+    ("glossary.md", "Glossary"),
     ("how-it-works.md", "How it works"),
 )
 _PICTURES = {".png": "image/png", ".svg": "image/svg+xml"}
