@@ -348,8 +348,8 @@ def test_what_a_csv_file_cannot_hold(tmp_path):
 
     no([SECRET + "€"], "encoding, iso8859-1.*1 values in column 'col'", encoding="iso8859-1")
     no([SECRET, "é" * 100_000], "encoding, ascii.*1 values in column 'col'", encoding="ascii")
-    no([SECRET, None], "means missing.*column 'col'", missing=())
-    no(pa.array([1, None]), "means missing.*column 'col'", missing=())
+    no([SECRET, None], "missing values is needed.*column 'col'", missing=())
+    no(pa.array([1, None]), "missing values is needed.*column 'col'", missing=())
     no([SECRET, "x"], "means? missing.*1 such texts in column 'col'", missing=("NA", SECRET))
     no([SECRET + "\n"], "Without a quote.*column 'col'", quote="")
     no([float("inf")], "finite.*column 'col'")

@@ -40,7 +40,7 @@ ORDER = {"role": "quasi", "kind": "ordinal", "order": ["low", "high"]}
         ({**NUMBER, "top": True}, "top", "a number, or a date"),
         ({**NUMBER, "top": float("nan")}, "top", "a number, or a date"),
         ({**NUMBER, "top": 10**400}, "top", "a number, or a date"),
-        ({**NUMBER, "bands": [0, 10**400]}, "bands", "a list of rising numbers"),
+        ({**NUMBER, "bands": [0, 10**400]}, "bands", "a list of increasing numbers"),
         ({**NUMBER, "round": 10**400}, "round", "above 0"),
         ({**NUMBER, "top": "2020-01-01"}, "top", "must be a number"),
         ({**NUMBER, "top": 1.5}, "top", "whole number"),

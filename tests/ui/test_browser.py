@@ -333,11 +333,11 @@ def test_undo_leads_back_to_a_page_from_wherever_it_is_pressed(person):
 
 def test_the_foot_of_the_page_says_where_the_work_is_now(person):
     person.open("companies.csv")
-    assert "in memory only" in person.words("footer")
+    assert "only in memory" in person.words("footer")
     person.go("/history").click("text=Keep it beside the file >> nth=0", "text=Stop keeping it")
     assert "kept beside the file" in person.words("footer")
     person.click("text=Stop keeping it", "main button:text('Keep it')")
-    assert "in memory only" in person.words("footer")
+    assert "only in memory" in person.words("footer")
 
 
 # without a mouse, without a script

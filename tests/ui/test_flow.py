@@ -89,7 +89,7 @@ def test_a_contradiction_is_told_beside_its_field_in_the_words_of_the_recipe(vis
     assert "This must be a whole number of at least 2." in page
     assert "which matter only with policy" in page
     assert visitor.session.recipe is None
-    assert "contradictions" in words_of(visitor.get("/release").text)
+    assert "incomplete or contradictory" in words_of(visitor.get("/release").text)
 
 
 def test_what_drives_the_risk_is_counted_where_it_is_asked_for(visitor):

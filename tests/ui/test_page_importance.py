@@ -50,7 +50,7 @@ def test_a_risk_stands_in_place_of_k(tmp_path):
         visitor.send("/promise", {"k": "", "risk": "0.09", "centre": "medoid", "stay": "yes"})  # another setting
         assert (visitor.session.recipe.k, visitor.session.document["promise"]) == (12, {"risk": 0.09})
         visitor.send("/promise", {"k": "5", "risk": "0.09", "stay": "yes"})
-        assert "either k or the risk" in words_of(visitor.get("/promise").text)
+        assert "either k or a risk" in words_of(visitor.get("/promise").text)
         visitor.send("/promise", {"k": "", "risk": "0.9", "stay": "yes"})
         assert "above 0 and at most 0.5" in words_of(visitor.get("/promise").text)
         visitor.send("/promise", {"k": "5", "risk": "", "stay": "yes"})

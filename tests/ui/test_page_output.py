@@ -52,7 +52,7 @@ def test_numbers_and_pseudonyms(tmp_path):
         visitor.send("/promise", {**said, "output-number": "age"})
         assert "a name of its own" in words_of(visitor.get("/promise").text)
         visitor.send("/promise", {**said, "unit": "none", "output-number": ""})
-        assert "A pseudonym stands for a unit" in words_of(visitor.get("/promise").text)
+        assert "A pseudonym replaces the identifier" in words_of(visitor.get("/promise").text)
         visitor.send("/promise", {**said, "unit-release": "", "output-number": ""})
         assert visitor.session.document["unit"] == {"column": "person"}
         assert "output" not in visitor.session.document

@@ -22,7 +22,7 @@ def test_the_population_is_saved_and_told(tmp_path):
         visitor.send("/promise", {"k": "3", "population-fraction": "5 %", "stay": "yes"})
         assert "above 0 and below 1" in words_of(visitor.get("/promise").text)
         visitor.send("/promise", {"k": "3", "population-fraction": "0.1", "population-size": "900", "stay": "yes"})
-        assert "said once" in words_of(visitor.get("/promise").text)
+        assert "only once" in words_of(visitor.get("/promise").text)
         visitor.send("/promise", {"k": "3", "population-size": "900", "stay": "yes"})
         assert visitor.session.recipe.population.size == 900
         visitor.send("/promise/assess", {})

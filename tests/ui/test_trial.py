@@ -136,7 +136,7 @@ def test_a_long_list_of_categories_is_not_shown(visitor, tmp_path):
     visitor.send("/open", {"path": "many.csv"})
     answer = visitor.post("/columns/0/categories")
     assert answer.status_code == 422
-    assert "at most 100" in words_of(answer.text)
+    assert "At most 100" in words_of(answer.text)
 
 
 def test_while_scenarios_are_added_columns_are_not_called_wrong(visitor, tmp_path):

@@ -97,7 +97,7 @@ def test_verify_takes_a_folder_without_a_manifest_where_something_is_claimed(tmp
     with pytest.raises(CoterieError, match=r"must have a manifest\.json"):
         ct.verify(folder)
     (folder / "manifest.json").write_text("{}")
-    with pytest.raises(CoterieError, match="says itself"):
+    with pytest.raises(CoterieError, match="already states"):
         ct.verify(folder, ["age"], 2)
     with pytest.raises(CoterieError, match=r"must have a manifest\.json"):
         ct.verify(folder)
