@@ -49,10 +49,11 @@ def _trusted(folder: str) -> bool:
         found = os.stat(folder)
     except OSError:
         return False
-    if not hasattr(os, "geteuid"):
+    if os.name == "nt":  # a user's folders are the user's own there
         return True
+    owners = (0, os.geteuid())
     others = found.st_mode & stat.S_IWOTH or (found.st_mode & stat.S_IWGRP and found.st_gid != os.getegid())
-    return found.st_uid in (os.geteuid(), 0) and not others
+    return found.st_uid in owners and not others
 
 
 def _writable(folder: str) -> bool:
