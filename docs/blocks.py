@@ -50,7 +50,7 @@ NOT_RUN: dict[tuple[str, str], str] = {
     ("howto/reproducing.md", "coterie reproduce"): "needs the CASC files; tests/reproduce runs it",
     ("large.md", "coterie recipe survey.parquet"): "a person decides every line of the draft before the next command",
     ("real-files.md", "coterie "): _PYPI,
-    ("real-files.md", "coterie: Beside"): _PYPI,
+    ("real-files.md", "coterie: Combined"): _PYPI,
     ("real-files.md", "import numpy"): _PYPI,
     ("real-files.md", "information loss"): _PYPI,
     ("tutorial.md", "surface,employees"): "rows in random order, made without a seed",

@@ -342,7 +342,7 @@ def test_what_is_refused():
     refused("a code for each record", X=np.zeros((9, 1)))
     refused("'labels' must be one integer", labels=np.zeros(9, int))
     refused("'strata' must be one integer", strata=np.zeros(10))
-    refused("makes its own groups", labels=np.zeros(10, int), rule="k-first")
+    refused("forms the groups itself", labels=np.zeros(10, int), rule="k-first")
     refused("exactly one guard", guards=[nominal], rule="t-first")
     refused("exactly one guard", guards=[Guard("x", np.arange(10), True, t=0.5)] * 2, rule="t-first")
     refused("strata of fewer than 2", strata=np.arange(10) // 9)

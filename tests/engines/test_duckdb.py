@@ -114,7 +114,7 @@ def test_the_same_records_as_in_memory(tmp_path, kind, more):
     assert (weighted is None) == ("weights" not in more)
     assert parts.facts.groupings[0].loss_weighted_percent == (weighted and pytest.approx(weighted, rel=1e-9))
     medoid = more.get("centre") == "medoid"
-    for words, wanted in {"released as they are": "weights" in more, "to a real record": medoid}.items():
+    for words, wanted in {"released unchanged": "weights" in more, "to a real record": medoid}.items():
         assert all(any(words in note for note in some.notes) == wanted for some in (parts.facts, whole.facts))
     assert parts.facts.groupings[0].groups == whole.facts.groupings[0].groups
     assert written.column("note").to_pylist() != expected.column("note").to_pylist()

@@ -350,7 +350,7 @@ def test_what_a_csv_file_cannot_hold(tmp_path):
     no([SECRET, "é" * 100_000], "encoding, ascii.*1 values in column 'col'", encoding="ascii")
     no([SECRET, None], "missing values is needed.*column 'col'", missing=())
     no(pa.array([1, None]), "missing values is needed.*column 'col'", missing=())
-    no([SECRET, "x"], "means? missing.*1 such texts in column 'col'", missing=("NA", SECRET))
+    no([SECRET, "x"], "marker of missing values.*1 such texts in column 'col'", missing=("NA", SECRET))
     no([SECRET + "\n"], "Without a quote.*column 'col'", quote="")
     no([float("inf")], "finite.*column 'col'")
     no([[SECRET]], "CSV file can hold.*'col'")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from threading import Event
 from types import SimpleNamespace
 
 import numpy as np
@@ -10,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from coterie.algorithms import free, groups, mdav_star, refine
+from coterie.algorithms.limits import Limits
 from coterie.algorithms.mdav import mdav, mdav1
 from coterie.algorithms.v_mdav import v_mdav
 from coterie.kernels import _interpreted, by_hand, exact_sum, nearby, scan, search
@@ -74,9 +76,10 @@ def test_the_search(switch, of, k, steps):
         partition = refine._Search(X, start, k)
         if not partition.can_improve():
             return partition.best, start
-        partition.prepare(np.random.default_rng(1))
-        for made in range(0, steps, 10):
-            partition.advance(made, steps)
+        partition.prepare(np.random.default_rng(1), Limits())
+        for tasks in partition.rounds(steps):
+            for task in tasks:
+                partition.advance(task, Event())
         partition.keep_best()
         return partition.best, partition.best_labels()
 

@@ -248,7 +248,7 @@ def test_libraries_are_loaded_for_models_alone(made):
 
 
 BAD = [
-    ({}, "An analysis must be one of these"),
+    ({}, "An analysis must be of exactly one type"),
     ({"rows": "sex", "mean": "income"}, "rows and mean"),
     ({"mean": "id"}, "This column is not released"),
     ({"model": "income ~ id"}, "This column is not released"),
@@ -263,7 +263,7 @@ BAD = [
     ({"mean": "income", "columns": "sex"}, "'columns' is for rows"),
     ({"mean": "income", "at": [0.5]}, "'at' is for quantiles"),
     ({"mean": "age", "by": "age"}, "cannot also define the groups"),
-    ({"quantiles": "age", "at": [0.5, 0.1]}, "from the lowest"),
+    ({"quantiles": "age", "at": [0.5, 0.1]}, "from lowest to highest"),
     ({"quantiles": "age", "at": [0, 1]}, "above 0 and below 1"),
     ({"quantiles": "age", "at": 0.5}, "list of numbers"),
     ({"mean": "age", "family": "linear"}, "'family' is for model"),
@@ -273,7 +273,7 @@ BAD = [
     ({"model": "income ~ C(born)"}, "column of categories"),
     ({"model": 3}, "a text"),
     ({"mean": "age", "weighted": "yes"}, "true or false"),
-    ({"median": "age"}, "no option"),
+    ({"median": "age"}, "not a recipe option"),
 ]
 
 
@@ -313,7 +313,7 @@ def test_what_analyse_refuses(made, tmp_path):
         ((bundle,), {}, "The input must be given"),
         ((folder / "nothing", source, mean), {}, "which does not exist"),
         ((bundle, other, mean), {}, "the file that the bundle was made from"),
-        ((bundle / "data.csv", source, mean), {}, "a recipe must say"),
+        ((bundle / "data.csv", source, mean), {}, "a recipe must give"),
         ((bundle / "data.csv", source), {"recipe": plain}, "There must be at least one analysis"),
         ((bundle, source, {}), {}, "There must be at least one analysis"),
         ((bundle, source, "mean income"), {}, "must be a mapping from names"),

@@ -124,10 +124,10 @@ def test_files_links_and_missing_places(release, tmp_path):
     release.save(tmp_path / "real")
     (tmp_path / "alias").symlink_to(tmp_path / "real")
     for name in ("file", "link", "alias"):
-        with pytest.raises(CoterieError, match="something else"):
+        with pytest.raises(CoterieError, match="not a folder"):
             release.save(tmp_path / name, force=True)
     for place in (tmp_path / "no" / "such", tmp_path / "file" / "out"):
-        with pytest.raises(CoterieError, match="place of the bundle must exist"):
+        with pytest.raises(CoterieError, match="parent folder of the bundle must exist"):
             release.save(place)
     assert (tmp_path / "file").read_text() == "mine"
     assert listing(tmp_path) == ["alias", "file", "link", "real"]

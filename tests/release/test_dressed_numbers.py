@@ -191,8 +191,8 @@ def test_two_currencies_are_not_averaged(tmp_path, engine):
         ({"thousands": "x"}, "thousands separator must be"),
         ({"thousands": ",", "decimal": ","}, "must differ.*decimal="),
         ({"prefix": "1"}, "without digits"),
-        ({"suffix": ["%", "%"]}, "named once"),
-        ({"suffix": 5}, "short text"),
+        ({"suffix": ["%", "%"]}, "named only once"),
+        ({"suffix": 5}, "short string"),
         ({"prefix": "-"}, "without digits and signs"),
     ],
 )

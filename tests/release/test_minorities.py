@@ -36,16 +36,16 @@ def test_what_shrinks_is_told_without_names(tmp_path):
     men = counts(release.data)
     assert men < 0.9 * 44
     assert release.facts.shrunk == (ShrunkFacts("sex", 2, 1, 0, 44, men),)
-    (note,) = [note for note in release.facts.notes if "Minorities" in note]
+    (note,) = [note for note in release.facts.notes if "Small categories shrink" in note]
     assert f"1 of 2 categories of 'sex' (the one that lost most records kept {100 * men / 44:.0f} %)" in note
     assert "importance" in note
-    assert "strata" in note
+    assert "stratum" in note
     assert note in str(release)
     assert "secret" not in str(release)
     release.save(tmp_path / "bundle")
-    assert "Minorities shrink" in (tmp_path / "bundle" / "internal.html").read_text(encoding="utf-8")
+    assert "Small categories shrink" in (tmp_path / "bundle" / "internal.html").read_text(encoding="utf-8")
     public = (tmp_path / "bundle" / "report.html").read_text(encoding="utf-8")
-    assert "Minorities shrink" not in public
+    assert "Small categories shrink" not in public
     assert "lost most records" not in public
 
 
@@ -57,7 +57,7 @@ def test_the_remedies_help(remedy):
     release = ct.protect(table(), how)
     assert counts(release.data) >= 40
     assert release.facts.shrunk == ()
-    assert not any("Minorities" in note for note in release.facts.notes)
+    assert not any("Small categories shrink" in note for note in release.facts.notes)
 
 
 def test_the_same_from_a_file_part_by_part(tmp_path):

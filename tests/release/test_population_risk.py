@@ -91,11 +91,11 @@ def test_without_a_population_nothing_is_said():
         ({"population": {"size": 10**400}}, "between 1 and"),
         ({"population": {"size": 1e6}}, "whole number"),
         ({"population": {"size": True}}, "whole number"),
-        ({"population": {"share": 0.1}}, "no option"),
+        ({"population": {"share": 0.1}}, "not a recipe option"),
         ({"population": 0.1}, "section"),
-        ({"population": {"fraction": 0.1, "size": 10_000}}, "said once"),
+        ({"population": {"fraction": 0.1, "size": 10_000}}, "only once"),
         ({"population": {"fraction": 0.1}, "weights": "w"}, "leave [population] out"),
-        ({"population": {"fraction": 0.1}, "unit": "w"}, "count records"),
+        ({"population": {"fraction": 0.1}, "unit": "w"}, "drawn independently"),
     ],
 )
 def test_what_contradicts_is_refused(said, words):
@@ -122,10 +122,10 @@ def test_weights_that_say_nothing_of_a_population():
     scaled = table.set_column(2, "w", pa.array(table["w"].to_numpy() / np.mean(table["w"].to_numpy()) * 0.999))
     assessed = ct.assess(scaled, recipe(weights="w"))
     assert assessed.scenarios[0].population is None
-    assert "no more than the number of records" in assessed.notes[0]
-    assert "no more than the number of records" in str(assessed)
+    assert "does not exceed the number of records" in assessed.notes[0]
+    assert "does not exceed the number of records" in str(assessed)
     release = ct.protect(scaled, recipe(weights="w"))
-    assert any("no more than the number of records" in note for note in release.facts.notes)
+    assert any("does not exceed the number of records" in note for note in release.facts.notes)
     vast = table.set_column(2, "w", pa.array([1e299] * 600))
     assert "more than 1e" in ct.assess(vast, recipe(weights="w")).notes[0]
     people = table.append_column("person", pa.array([str(i) for i in range(600)]))
@@ -221,9 +221,9 @@ def test_the_command_line(run, file, said, known):
         (["--population-fraction", 1.2], "above 0 and below 1"),
         (["--population-fraction", "x"], "--population-fraction"),
         (["--population-size", 10], "larger than the table"),
-        (["--population-size", 6000, "--population-fraction", 0.1], "said once"),
+        (["--population-size", 6000, "--population-fraction", 0.1], "only once"),
         (["--population-size", 6000, "--weights", "w"], "leave [population] out"),
-        (["--population-fraction", 0.1, "--unit", "w"], "count records"),
+        (["--population-fraction", 0.1, "--unit", "w"], "drawn independently"),
         (["--weights", "v"], "must be a column"),
         (["--weights", "age"], "not masked"),
     ],

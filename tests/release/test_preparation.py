@@ -157,7 +157,7 @@ def test_assess_tells_the_table_as_it_is_and_once_prepared(stored):
     how = {"k": 3, "columns": {"age": {"role": "quasi", "kind": "integer", "bands": [0, 18, 65]}}}
     found = coterie.assess(table, how)
     assert found.scenarios[0].classes.unique == 8
-    assert any("as it is" in note for note in found.notes)
+    assert any("original table" in note for note in found.notes)
     assert any("1 records would be unique, and 1 in classes of fewer than 3" in note for note in found.notes)
     assert not coterie.assess(table, quasi=["age"], k=3).notes
     assert coterie.assess(stored, recipe(), engine="duckdb").notes == coterie.assess(stored, recipe()).notes

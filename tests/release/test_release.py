@@ -159,7 +159,7 @@ def test_scenarios(people):
     assert len(release.facts.groupings) == 2
     assert min(classes(release.data, ["age"]).values()) >= 6
     assert min(classes(release.data, ["town", "income"]).values()) >= 4
-    assert any("each on its own" in note for note in release.facts.notes)
+    assert any("protected separately" in note for note in release.facts.notes)
     overlapping = {"a": {"quasi": ["age", "town"], "k": 6}, "b": {"quasi": ["town", "income"], "k": 4}}
     joined = protect(people, recipe(scenarios=overlapping))
     assert len(joined.facts.groupings) == 1

@@ -128,7 +128,7 @@ def test_gaps_do_not_hide_a_constant_group():
     release = protect(table, guarded_constant())
     assert release.facts.groupings[0].constant_records == 6
     assert release.facts.notes[0].startswith(
-        "Attribute disclosure: 6 records are in groups in which a confidential column has one value at"
+        "Attribute disclosure: 6 records are in groups in which a confidential column has at most one value"
     )
 
 

@@ -113,6 +113,6 @@ def test_what_differs_is_said(saved, source):
     forged(saved, versions={**manifest["versions"], "numpy": "1.0"})
     again = ct.replay(saved, source)
     assert again.same
-    assert again.differs == (f"numpy 1.0 then, {np.__version__} now",)
+    assert again.differs == (f"numpy was 1.0, is {np.__version__}",)
     ran = coterie("replay", saved, "--input", source, "--json")
     assert (ran.returncode, json.loads(ran.stdout)["same"]) == (0, True)

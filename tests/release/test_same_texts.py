@@ -100,7 +100,7 @@ def test_l_that_only_spellings_would_reach_is_refused(tmp_path):
     (tmp_path / "in.csv").write_text(
         "age,illness,note\n" + "".join(f"{i},{t},x\n" for i, t in enumerate(["A", "a"] * 6))
     )
-    with pytest.raises(CoterieError, match="within reach"):
+    with pytest.raises(CoterieError, match="cannot be met"):
         protect(tmp_path / "in.csv", recipe(l=2))
 
 

@@ -25,7 +25,7 @@ def test_formulas_in_tables_that_become_text(tmp_path):
     columns["town"] = {"role": "quasi", "kind": "ordinal", "order": ["Reus", "Valls"]}
     document = {**RECIPE, "columns": columns}
     protect(risky(), document).save(tmp_path / "fine")  # Parquet is opened by no spreadsheet
-    with pytest.raises(PromiseError, match=r"no formula.*1 in '\+illness', 40 in 'note'"):
+    with pytest.raises(PromiseError, match=r"runs as a formula.*1 in '\+illness', 40 in 'note'"):
         protect(risky(), document).save(tmp_path / "out", format="csv")
     kept = protect(risky(), {**document, "file": {"formulas": "keep"}}).save(tmp_path / "kept", format="csv")
     assert "=HYPERLINK" in (kept / "data.csv").read_text()

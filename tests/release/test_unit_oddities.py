@@ -97,7 +97,7 @@ def test_views_of_texts(role):
     ids=lambda unit: str(unit.type),
 )
 def test_what_cannot_be_counted_is_refused_in_plain_words(role, unit):
-    with pytest.raises(CoterieError, match="'unit' must hold plain values"):
+    with pytest.raises(CoterieError, match="'unit' must hold simple values"):
         ct.protect(table(unit), recipe(role))
 
 

@@ -328,7 +328,7 @@ def test_reports_speak_of_units(tmp_path):
     internal = (folder / "internal.html").read_text()
     assert "Fewest units of a class" in internal
     assert "Largest share of a unit" in internal
-    assert "That is above 1/k where a unit has several records of a class" in internal
+    assert "This exceeds 1/k where a unit has several records in a class" in internal
     assert "at most 1/k can be re-identified" not in internal
     assert "records of at least 3 other units" in (folder / "report.html").read_text()
     plain = str(ct.protect(episodes(), recipe(unit="none")))
