@@ -80,7 +80,7 @@ def test_the_search(switch, of, k, steps):
         for tasks in partition.rounds(steps):
             for task in tasks:
                 partition.advance(task, Event())
-        partition.keep_best()
+            partition.keep_best()
         return partition.best, partition.best_labels()
 
     with by_hand(np.inf):

@@ -321,7 +321,7 @@ def test_what_analyse_refuses(made, tmp_path):
         ((bundle, source, ["income"]), {}, "Got: an object of type list"),
         ((bundle, source, [{"mean": "income"}]), {}, "Got: an object of type list"),
         ((bundle, source, []), {}, "Got: an object of type list"),
-        ((bundle, source, {5: {"mean": "income"}}), {}, "must be a text. Got: one of type int"),
+        ((bundle, source, {5: {"mean": "income"}}), {}, "must be a string. Got: one of type int"),
         ((bundle, source, {"a": "mean income"}), {}, "a section with options"),
         ((release, source, mean), {}, "knows its input"),
         ((bundle / "data.csv", bundle / "data.csv", mean), {"recipe": plain}, "columns that the recipe names"),
