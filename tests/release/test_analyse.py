@@ -324,7 +324,7 @@ def test_what_analyse_refuses(made, tmp_path):
         ((bundle, source, {5: {"mean": "income"}}), {}, "must be a string. Got: one of type int"),
         ((bundle, source, {"a": "mean income"}), {}, "a section with options"),
         ((release, source, mean), {}, "knows its input"),
-        ((bundle / "data.csv", bundle / "data.csv", mean), {"recipe": plain}, "columns that the recipe names"),
+        ((bundle / "data.csv", bundle / "data.csv", mean), {"recipe": plain}, "column that the recipe names"),
         ((other, source, {"a": {"mean": "income"}}), {"recipe": plain}, None),
         ((bundle, source, {"a": {"mean": "place"}}), {}, "must hold numbers"),
         ((bundle, source, {"a": {"model": "place ~ age"}}), {}, "must hold numbers"),
