@@ -29,8 +29,8 @@ def companies(place: Path = HERE / "companies.svg") -> None:
         u, v = r.data[r.labels == g][0]
         after.scatter(u, v, color=COLOURS[g], s=160, zorder=3)
         after.annotate(f"{size} companies", (u, v), textcoords="offset points", xytext=(12, -3), fontsize=9)
-    before.set_title("Before: every company stands alone", fontsize=11)
-    after.set_title("After, k = 3: each hides among at least three", fontsize=11)
+    before.set_title("Before: every company is unique", fontsize=11)
+    after.set_title("After, k = 3: groups of at least three", fontsize=11)
     before.set_ylabel("employees")
     for axes in (before, after):
         axes.set_xlabel("surface, m²")
