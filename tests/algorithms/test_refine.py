@@ -20,7 +20,7 @@ from coterie.algorithms.limits import Limits
 from coterie.algorithms.mdav import mdav
 from coterie.algorithms.optimal.exact import exact
 from coterie.algorithms.refine import Reach, near_records, refine, steps_of
-from coterie.algorithms.regions import at_most, cut
+from coterie.algorithms.regions import at_most, cut, on_threads, seconds_elsewhere
 from coterie.errors import CoterieError
 from coterie.kernels import search
 from coterie.measures.loss import distortion, diversity
@@ -482,3 +482,19 @@ def test_quick_reaches_its_targets(name, k):
     X = encode(getattr(ct.datasets, f"load_{name}")().X, True).values
     found = refined(X, mdav(X, k), k)
     assert 100 * found.sse / diversity(X) <= TARGETS[name][k]
+
+
+def test_the_seconds_of_other_threads_are_counted():
+    """What a release says of CPU seconds would miss those of a search on several threads."""
+
+    def work(numbers, stop):
+        del stop
+        return sum(i * i for i in range(numbers))
+
+    before = seconds_elsewhere()
+    with at_most(1):
+        assert sum(on_threads(work, [200_000] * 2)) > 0
+    assert seconds_elsewhere() == before  # on this thread itself
+    with at_most(2):
+        assert sum(on_threads(work, [200_000] * 2)) > 0
+    assert seconds_elsewhere() > before

@@ -6,6 +6,8 @@ The cuts run through other places each time, so that no border lasts.
 from __future__ import annotations
 
 import os
+import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import contextmanager
@@ -16,6 +18,8 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from ..kernels import seconds_compiling
+
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 T = TypeVar("T")
@@ -23,6 +27,7 @@ T = TypeVar("T")
 _OFF = 0.2  # a cut leaves between 0.5 - 0.2 and 0.5 + 0.2 of the records on one side: not always through the middle
 
 _threads: ContextVar[int | None] = ContextVar("threads", default=None)
+_helped = threading.local()
 
 
 @contextmanager
@@ -73,9 +78,23 @@ def on_threads(run: Callable[[T, Event], int], tasks: Sequence[T]) -> Iterator[i
         return
     with ThreadPoolExecutor(workers) as pool:
         try:
-            for future in as_completed([pool.submit(run, task, stop) for task in tasks]):
-                yield future.result()
+            for future in as_completed([pool.submit(_timed, run, task, stop) for task in tasks]):
+                result, seconds = future.result()
+                _helped.seconds = seconds_elsewhere() + seconds
+                yield result
         except BaseException:
             stop.set()
             pool.shutdown(wait=True, cancel_futures=True)
             raise
+
+
+def _timed(run: Callable[[T, Event], int], task: T, stop: Event) -> tuple[int, float]:
+    """What `run` gives, and the CPU seconds that it took, without those of compiling."""
+    began, compiling = time.thread_time(), seconds_compiling()
+    result = run(task, stop)
+    return result, time.thread_time() - began - (seconds_compiling() - compiling)
+
+
+def seconds_elsewhere() -> float:
+    """The CPU seconds that other threads have spent on what this one gave them."""
+    return float(getattr(_helped, "seconds", 0.0))

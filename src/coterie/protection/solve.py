@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..algorithms.regions import at_most
+from ..algorithms.regions import at_most, seconds_elsewhere
 from ..kernels import seconds_compiling
 from ..tables.columns import Column
 from ..tables.records import Records
@@ -71,7 +71,7 @@ class Solved:
 
 def solve(records: Records, part: Part, division: Division, plan: Plan, threads: int | None = None) -> Solved:
     """Group the records of a part, by default on all cores, and find what is released for each group."""
-    began, compiling = time.thread_time(), seconds_compiling()
+    began, compiling = time.thread_time() + seconds_elsewhere(), seconds_compiling()
     recipe, whole, component = plan.recipe, plan.whole, division.component
     assert recipe.seed is not None
     columns = masked(records, part, division)
@@ -97,7 +97,7 @@ def solve(records: Records, part: Part, division: Division, plan: Plan, threads:
     proven = None if effort == "none" else prove(columns, whole.scales, importance, component.k, labels, effort)
     constant = {column.name: constant_groups(labels, column) for column in confidential}
     loss = part_loss(columns, whole.scales, labels, weights, importance)
-    used = time.thread_time() - began - (seconds_compiling() - compiling)
+    used = time.thread_time() + seconds_elsewhere() - began - (seconds_compiling() - compiling)
     return Solved(labels, centres, constant, grouped.chosen, loss, proven, totals, used, free)
 
 
