@@ -86,7 +86,7 @@ class Result:
         ----------
         effort : {"fast", "tight"}
             "fast", by every record's nearest neighbours; "tight", by column generation, for some thousand records as a
-            whole, for more of them window by window, on threads, in some 10 CPU milliseconds a record. What the method
+            whole, for more of them window by window, on threads, in 2 to 20 CPU milliseconds a record. What the method
             has proven itself is returned at no further cost. Otherwise the table that was microaggregated is read
             again, and must not have changed.
         seconds : float, optional
