@@ -18,8 +18,6 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ..kernels import seconds_compiling
-
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 T = TypeVar("T")
@@ -90,6 +88,8 @@ def on_threads(run: Callable[[T, Event], int], tasks: Sequence[T]) -> Iterator[i
 
 def _timed(run: Callable[[T, Event], int], task: T, stop: Event) -> tuple[int, float]:
     """What `run` gives, and the CPU seconds that it took, without those of compiling."""
+    from ..kernels import seconds_compiling  # listing the methods loads no Numba
+
     began, compiling = time.thread_time(), seconds_compiling()
     result = run(task, stop)
     return result, time.thread_time() - began - (seconds_compiling() - compiling)
