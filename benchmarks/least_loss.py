@@ -17,10 +17,13 @@ import coterie as ct
 from coterie.algorithms.auto import exact_method
 from coterie.algorithms.limits import Limits
 from coterie.algorithms.mdav import mdav
+from coterie.algorithms.optimal.neighbour_bound import neighbour_bound
+from coterie.algorithms.optimal.raised_bound import raised_bound
 from coterie.algorithms.refine import refine
 from coterie.measures.loss import distortion, diversity
 from coterie.microaggregation.matrix import encode
 from coterie.progress import listening
+from samples import sample
 
 HERE = Path(__file__).parent
 NUMBERS = HERE / "results" / "least-loss.json"
@@ -51,6 +54,16 @@ WINDOWS = {
     ("normal", 1_000_000, 5): (15.0, 180),
     ("eia", 1_000_000, 5): (15.0, 180),
 }
+# kind (of samples.py), records, columns, k: the fast bound beside that of the neighbours alone; gap at most 30 %, cost
+# at most 5 times as high
+FAST = [
+    *[("normal", n, 3, 5) for n in (1_000, 5_000, 20_000, 100_000)],
+    *[(kind, 20_000, 5, 5) for kind in ("eia-like", "blurred", "uniform", "grid", "core", "duplicates")],
+    *[("normal", 20_000, 3, k) for k in (2, 3, 7, 10, 15)],
+    *[("eia-like", 20_000, 5, k) for k in (3, 10)],
+    *[("normal", 5_000, 13, k) for k in (3, 5)],
+    ("eia-like", 100_000, 5, 5),
+]
 SLOW = 20_000  # records: more are measured only where --cells asks for them
 QUICK = {
     "census": (4.80, 7.45, 11.55),
@@ -123,6 +136,26 @@ def windows(name, n, k):
     }
 
 
+def fast(kind, n, p, k):
+    """Gaps in percent of the neighbours' bound and of the fast one, CPU seconds of both; the loss is that of auto."""
+    X = sample(kind, n, p)
+    sse = ct.microaggregate(X, k=k, standardize=False).sse
+    cost = {neighbour_bound: [], one_thread: []}
+    gaps = {}
+    for _ in range(3):
+        for bound, seconds in cost.items():
+            began = time.process_time()
+            least = bound(X, k)
+            seconds.append(time.process_time() - began)
+            gaps[bound] = 100 * (sse / least - 1) if least > 0 else 0.0
+    (plain, before), (raised, seconds) = ((gaps[bound], min(took)) for bound, took in cost.items())
+    return {"neighbours": plain, "gap": raised, "seconds": seconds, "times": seconds / before}
+
+
+def one_thread(X, k):
+    return raised_bound(X, k, Limits(), threads=1)
+
+
 def solve(X, k, seconds):
     """Loss, gap in percent, seconds, and how it came about."""
     sst = diversity(X)
@@ -165,6 +198,9 @@ def measure(only, cells):
         for (name, k), (_, _, seconds) in EXACT.items():
             if not cells or f"{name}:{k}" in cells:
                 put("exact", (name, k), solve(load(name), k, 0.95 * seconds))
+    if only in (None, "fast"):
+        for cell in FAST:
+            put("fast", cell, fast(*cell))
     if only in (None, "windows"):
         for name, n, k in WINDOWS:
             if f"{name} {n} {k}" in cells or (not cells and n <= SLOW):
@@ -209,6 +245,15 @@ def report(numbers):
             lines.append(
                 f"| {name}, n = {n:,}, k = {k} | {got['loss']:.5g} | {got['bound']:.5g} | {got['gap']:.2g} | {gap:g} "
                 f"| {got['search']:.0f} | {got['seconds']:.0f} | {got['minutes']:.1f} | {minutes} | {mark(met)} |"
+            )
+    lines += ["", "| fast bound | gap of the neighbours | gap | at most | s | times the neighbours | at most | |"]
+    lines += ["|---|---|---|---|---|---|---|---|"]
+    for kind, n, p, k in FAST:
+        if (got := numbers.get("fast", {}).get(f"{kind} {n} {p} {k}")) is not None:
+            met = got["gap"] <= 30 and got["times"] <= 5
+            lines.append(
+                f"| {kind}, {n:,} x {p}, k = {k} | {got['neighbours']:.0f} | {got['gap']:.0f} | 30 "
+                f"| {got['seconds']:.2g} | {got['times']:.1f} | 5 | {mark(met)} |"
             )
     lines += ["", "| refine from mdav | quick | at most | s | thorough | s | |", "|---|---|---|---|---|---|---|"]
     for name, losses in QUICK.items():
@@ -261,7 +306,7 @@ def picture(numbers):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--only", choices=["exact", "windows", "quick", "thorough", "samples", "report"])
+    parser.add_argument("--only", choices=["exact", "fast", "windows", "quick", "thorough", "samples", "report"])
     parser.add_argument(
         "--cells", default="", help="of exact, such as census:5,eia:10, or of windows, such as 'normal 5000 5'"
     )

@@ -157,7 +157,10 @@ class Person:
         """Type a path, and go on to the columns."""
         self.go("/open")
         self.page.fill("#path", file)
-        self.click("form.line button", f"#reading:has-text('{file}')")
+        with self.page.expect_response(lambda answer: answer.request.method == "POST"):
+            self.page.click("form.line button")
+        self.go("/open")  # anew: where the same file is open already, the old page has all that is waited for
+        self.page.wait_for_selector(f"#reading:has-text('{file}')")
         self.page.wait_for_selector("text=Go on to the columns")
         self.click("text=Go on to the columns", "#columns")
         if self.scripted:

@@ -68,7 +68,7 @@ def test_groups_that_are_too_large_are_split():
 
 
 def relaxed(X, k):
-    problem = scaled(X, k, start(X, k))
+    problem = scaled(X, k, start(X, k), Limits())
     relaxation = Relaxation(problem.X, k, problem.groups)
     relaxation.run(Limits(), np.inf, 300)
     return problem, relaxation

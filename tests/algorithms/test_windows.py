@@ -24,7 +24,7 @@ from test_bounds import Stopping, all_groups, least_sse, random_cuts, start
 
 def problem_of(X, k):
     labels = ct.microaggregate(X, k, "mdav", standardize=False).labels if len(X) >= 2 * k else start(X, k)
-    return scaled(X, k, labels)
+    return scaled(X, k, labels, Limits())
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -141,7 +141,7 @@ def test_windows_come_close_to_the_whole(kind, k):
     labels = ct.microaggregate(X, k, "mdav", refine="quick", standardize=False).labels
     whole = lower_bound(X, k, effort="tight", labels=labels, limits=Limits())
     fast = lower_bound(X, k, effort="fast", labels=labels, limits=Limits())
-    windows = by_windows(scaled(X, k, labels), k, Limits(), 40)
+    windows = by_windows(scaled(X, k, labels, Limits()), k, Limits(), 40)
     assert windows.sse <= whole.sse * 1.02
     assert windows.sse - fast.sse >= 0.8 * (whole.sse - fast.sse)
 

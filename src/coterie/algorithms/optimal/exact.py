@@ -45,7 +45,7 @@ class Solved(NamedTuple):
 def exact(X: Floats, k: int, *, rng: np.random.Generator, limits: Limits, start: Ints) -> Solved:
     """Improve a partition until it is proven optimal, or nothing that is tried helps. Deterministic without limits."""
     del rng  # the searches have their own seed
-    problem = scaled(X, k, start)
+    problem = scaled(X, k, start, limits)
     if problem is None:
         return Solved(start, Proven(0.0, "optimal", 0.0, 0), True)
     if len(X) < 2 * k:

@@ -12,7 +12,7 @@ from ...errors import CoterieError
 from ...progress import state
 from ..limits import Limits
 from .master import group_costs
-from .neighbour_bound import neighbour_bound
+from .raised_bound import raised_bound
 from .relaxation import Dual, Relaxation
 from .windowed_bound import WindowedBound
 
@@ -40,7 +40,7 @@ class Scaled(NamedTuple):
     X: Floats
     groups: Ints  # (g, 2k - 1): -1 after the last record
     unit: float  # what an SSE of these data is times, in those given
-    bound: float  # the neighbour bound
+    bound: float  # the fast bound
     rounding: float  # relative errors of SSEs
 
 
@@ -52,8 +52,8 @@ def lower_bound(
     if effort not in EFFORTS:
         raise CoterieError("effort is one of " + ", ".join(map(repr, EFFORTS)) + ".", repr(effort))
     if effort == "fast":
-        return _by_neighbours(X, k)
-    problem = scaled(X, k, labels)
+        return _by_neighbours(X, k, limits)
+    problem = scaled(X, k, labels, limits)
     if problem is None:
         return Proven(0.0, "optimal", 0.0, 0)
     if len(X) < 2 * k:
@@ -61,9 +61,9 @@ def lower_bound(
     return _by_columns(problem, k, limits) if len(X) <= WHOLE else by_windows(problem, k, limits)
 
 
-def _by_neighbours(X: Floats, k: int) -> Proven:
+def _by_neighbours(X: Floats, k: int, limits: Limits) -> Proven:
     """The fast bound."""
-    bound = neighbour_bound(X, k)
+    bound = raised_bound(X, k, limits)
     return Proven(bound, "neighbours", bound * rounding_errors(X, k), 0)
 
 
@@ -119,7 +119,7 @@ def rounding_errors(X: Floats, k: int) -> float:
     return 2.0**-50 * (p + 4 * k * k + 32)
 
 
-def scaled(X: Floats, k: int, labels: Ints) -> Scaled | None:
+def scaled(X: Floats, k: int, labels: Ints, limits: Limits) -> Scaled | None:
     """The data such that a record's share of the partition's SSE is about 1; None if there is none to share."""
     extent = float(np.max(X.max(axis=0) - X.min(axis=0)))
     if not extent > 0.0:
@@ -132,7 +132,7 @@ def scaled(X: Floats, k: int, labels: Ints) -> Scaled | None:
         return None
     more = min(500, -(math.frexp(share)[1] // 2))
     Z = np.ldexp(Z, more)
-    bound = neighbour_bound(Z, k) if len(X) >= 2 * k else 0.0
+    bound = raised_bound(Z, k, limits) if len(X) >= 2 * k else 0.0
     return Scaled(Z, groups, math.ldexp(1.0, -2 * (exponent + more)), bound, rounding_errors(X, k))
 
 

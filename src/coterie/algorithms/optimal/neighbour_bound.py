@@ -2,7 +2,7 @@
 
 A group of s records has SSE = (1 / 2s) sum over its ordered pairs of d2. So each of its records costs, as its share, at
 least 1 / 2s times the sum of its s - 1 least squared distances. Some best partition has groups of k to 2k - 1 records:
-larger ones can be split, at no cost.
+larger ones can be split, at no cost. `raised_bound` makes more of the same neighbours.
 """
 
 from __future__ import annotations

@@ -37,10 +37,11 @@ class Pricing:
     errors of all sums in which they occur. So no group's reduced cost is lower than it seems here.
     """
 
-    def __init__(self, X: Floats, k: int) -> None:
+    def __init__(self, X: Floats, k: int, listed: int = 0) -> None:
+        """`listed`: how many of the nearest records to keep of each. Where these are too few, all are looked at."""
         n, p = X.shape
         self._k, self._n = k, n
-        near = Neighbours(X).nearest(min(n - 1, max(64, 12 * k)))
+        near = Neighbours(X).nearest(min(n - 1, listed or max(64, 12 * k)))
         self._slack = 2.0**-50 * (p + 4 * k * k + 32)
         shrink = 1.0 - self._slack
         d2 = np.multiply(near.d2, shrink, out=near.d2)  # in place: of a million records it takes half a gigabyte
@@ -52,6 +53,16 @@ class Pricing:
     def near(self) -> Nearest:
         """The nearest records of each, at least 12 k if there are as many; distances are rounded down."""
         return Nearest(self._space.near, self._space.near_d2)
+
+    @property
+    def most(self) -> Floats:
+        """The highest price of each record under which all groups of k around it are among its nearest records."""
+        m = self._space.near.shape[1]
+        if m == self._n - 1:
+            return np.full(self._n, np.inf)
+        reach = self._space.near_d2[:, -1] + self._space.within[:, self._k - 2]
+        most: Floats = reach / (2.0 * self._k) * (1.0 - 2.0 * self._slack)
+        return most
 
     @property
     def width(self) -> int:

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ...kernels.price_repair import lower
 from ..limits import Limits
 from .lagrangian import BELOW
 from .pricing import Pricing
@@ -16,7 +17,7 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 _ROUNDS = 10  # in which prices are lowered
-_NODES = 300_000  # of one search: few prices are so bad that it needs more
+NODES = 300_000  # of one search: few prices are so bad that it needs more
 
 
 class Repaired(NamedTuple):
@@ -27,9 +28,15 @@ class Repaired(NamedTuple):
 
 
 def repair(
-    pricing: Pricing, dual: Dual, limits: Limits, inside: NDArray[np.bool_] | None = None, threads: int = 1
+    pricing: Pricing,
+    dual: Dual,
+    limits: Limits,
+    inside: NDArray[np.bool_] | None = None,
+    threads: int = 1,
+    below: float = BELOW,
+    nodes: int = NODES,
 ) -> Repaired:
-    """Lower the prices of records (only of those inside) until no group is too cheap, or nearly.
+    """Lower the prices of records (only of those inside) until no group costs less than `below`, or nearly.
 
     A lower price makes no group cheaper. So what was proven of an anchor stays true, and only those with groups that
     were too cheap are asked again.
@@ -44,15 +51,15 @@ def repair(
             pi,
             cuts,
             sigma,
-            below=BELOW,
-            nodes=_NODES,
+            below=below,
+            nodes=nodes,
             anchors=bad,
             smallest=smallest,
             over=limits.over,
             threads=threads,
         )
         least[bad] = priced.least
-        bad = bad[priced.least < BELOW]
+        bad = bad[priced.least < below]
         if len(bad) == 0 or again == 0 or limits.over():
             break
         pi = lowered(pi, priced.groups, priced.cost, inside)
@@ -63,11 +70,5 @@ def lowered(pi: Floats, groups: Ints, cost: Floats, inside: NDArray[np.bool_]) -
     """Prices under which these groups cost nothing: the cheapest first, each as far as those before have not helped."""
     order = np.lexsort((*groups.T[::-1], cost))  # by cost, then by records: whatever order they were found in
     new = pi.copy()
-    for group, too_cheap in zip(groups[order], cost[order].tolist(), strict=True):
-        records = group[group >= 0]
-        mine = records[inside[records]]
-        if len(mine):
-            left = -too_cheap - float((pi[records] - new[records]).sum())
-            if left > 0.0:
-                new[mine] -= left / len(mine)
+    lower(pi, new, groups, cost, order, inside)
     return new
