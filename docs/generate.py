@@ -142,7 +142,7 @@ def recipe_options() -> str:
     lines = [
         "# Recipe options",
         "",
-        "Every option, what it must be and its default, taken from the code that checks recipes. "
+        "Every option with its allowed values and its default, taken from the code that checks recipes. "
         "[The recipe](../../recipe.md) explains them in context.",
         "",
         "## Outside every section",

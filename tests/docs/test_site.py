@@ -142,6 +142,32 @@ def test_search_works_from_a_file_and_axe_finds_nothing_serious(site):
         pytest.skip("all but axe-core, which npm or its registry does not give")
 
 
+_CUT_OFF = """() => {
+  const scrolls = (one) => {
+    for (let e = one; e && e.tagName !== 'ARTICLE'; e = e.parentElement)
+      if (['auto', 'scroll'].includes(getComputedStyle(e).overflowX)) return true;
+    return false;
+  };
+  const cut = [...document.querySelectorAll('article *')].filter(
+    (e) => e.getBoundingClientRect().right > innerWidth + 1 && !scrolls(e));
+  const broken = [...document.images].filter((e) => e.complete && e.naturalWidth === 0);
+  return [...cut.map((e) => e.tagName + ' ' + e.textContent.trim().slice(0, 40)), ...broken.map((e) => e.src)];
+}"""
+
+
+@pytest.mark.slow
+def test_nothing_is_cut_off_on_a_phone(site, pages):
+    """Wide tables and code scroll; long names break."""
+    cut = {}
+    with started_browser() as browser:
+        page = browser.new_page(viewport={"width": 390, "height": 800})
+        for name in pages:
+            page.goto((site / name).as_uri())
+            if found := page.evaluate(_CUT_OFF):
+                cut[name] = found[-2:]
+    assert not cut
+
+
 def test_the_wheel_holds_the_site_if_there_is_one(tmp_path):
     """By the hook that hatchling calls; without a site, nothing is added and nothing fails."""
     pytest.importorskip("hatchling")
