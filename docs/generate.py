@@ -339,6 +339,7 @@ def datasets() -> str:
     lines[-2] += " seeded"
     lines[-1] = "simulators of the others. ``datasets.DATASETS`` holds them all by name."
     lines += ["The CASC files are not part of the package: the variable ``COTERIE_CASC_DIR`` says where they are."]
+    lines += ["", *examples()["datasets"]]
     for name in names:
         kind = "autoclass" if inspect.isclass(getattr(ct.datasets, name)) else "autofunction"
         lines += ["", f".. {kind}:: {name}"]
