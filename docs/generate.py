@@ -216,7 +216,11 @@ def _parameter(p: object) -> list[str]:
     told = "required" if p.required else ""
     if not told and default not in (None, False, (), []) and not callable(default):
         told = f"`{default}`"
-    return [label + (" (may be repeated)" if p.multiple else ""), told, _help_words(p.help or "")]
+    return [
+        label + (" (may be repeated)" if p.multiple and "repeatable" not in (p.help or "") else ""),
+        told,
+        _help_words(p.help or ""),
+    ]
 
 
 def _help_words(text: str) -> str:
