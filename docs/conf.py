@@ -23,6 +23,8 @@ extensions = ["myst_parser", "sphinx.ext.autodoc", "numpydoc"]
 exclude_patterns = ["reference/examples.md"]  # each example is on the page of its name
 templates_path = ["_templates"]
 nitpicky = True
+default_role = "literal"  # as in Markdown
+smartquotes = False  # values such as "memory" are to be copied
 
 myst_enable_extensions = ["deflist"]
 myst_heading_anchors = 4  # the names that links in the Markdown expect

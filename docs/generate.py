@@ -142,7 +142,7 @@ def recipe_options() -> str:
     lines = [
         "# Recipe options",
         "",
-        "Every option, what it must be and its default, taken from the code that checks recipes. "
+        "Every option with its allowed values and its default, taken from the code that checks recipes. "
         "[The recipe](../../recipe.md) explains them in context.",
         "",
         "## Outside every section",
@@ -216,7 +216,11 @@ def _parameter(p: object) -> list[str]:
     told = "required" if p.required else ""
     if not told and default not in (None, False, (), []) and not callable(default):
         told = f"`{default}`"
-    return [label + (" (may be repeated)" if p.multiple else ""), told, _help_words(p.help or "")]
+    return [
+        label + (" (may be repeated)" if p.multiple and "repeatable" not in (p.help or "") else ""),
+        told,
+        _help_words(p.help or ""),
+    ]
 
 
 def _help_words(text: str) -> str:
@@ -339,6 +343,7 @@ def datasets() -> str:
     lines[-2] += " seeded"
     lines[-1] = "simulators of the others. ``datasets.DATASETS`` holds them all by name."
     lines += ["The CASC files are not part of the package: the variable ``COTERIE_CASC_DIR`` says where they are."]
+    lines += ["", *examples()["datasets"]]
     for name in names:
         kind = "autoclass" if inspect.isclass(getattr(ct.datasets, name)) else "autofunction"
         lines += ["", f".. {kind}:: {name}"]

@@ -23,11 +23,9 @@ _UNUSED = (
 )
 # What no style asks for, and what pages hold by the thousand.
 _SHORTER = (
-    (
-        re.compile(r'<code class="docutils literal notranslate">(.*?)</code>', re.DOTALL),
-        r'<code class="literal">\1</code>',
-    ),
     (re.compile(r'<span class="pre">([^<]*)</span>'), r"\1"),
+    (re.compile(r'<code class="docutils (literal) notranslate">([^<]{1,28})</code>'), r'<code class="\1">\2</code>'),
+    (re.compile(r'<code class="docutils (literal) notranslate">'), r'<code class="\1 long">'),
     (re.compile(r'<(tr|td|th) class="(?:row-even|row-odd|head|text-left|stub|head stub)">'), r"<\1>"),
     (re.compile(r'<a class="reference internal" '), "<a "),
     (re.compile(r"<t([dh])><p>([^\n]*?)</p>\s*</t\1>"), r"<t\1>\2</t\1>"),

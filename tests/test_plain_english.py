@@ -14,7 +14,32 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 
+EVERYWHERE = [
+    (
+        r"\bOf all that is random\b|; else the (?:recipe|file|table)'s\b",
+        "Random seed. Default: the recipe's, or a new one.",
+    ),
+    (
+        r"\bloses nothing, 100\b",
+        "give the range of a percentage: 0 %: values unchanged; 100 %: one common value for all",
+    ),
+    (r"\bBest of its kind\b|\bnone is better in\b", "on the risk-utility frontier (not dominated)"),
+    (r"\bWarm with a\b|\bstronger upwards\b", "orange, +: correlation increased"),
+    (r"\beach as one group, don't\b|\bGot: others\b", "say what was given"),
+    (r"\bif it is there\b", "for every member"),
+    (r"\bthe way of the data\b", "data flow"),
+    (r"\bhow far it is\b", "Show a progress bar."),
+    (r"\bthe first of equal\b|\bof equal ones\b", "ties go to the first"),
+    (r"\bkept and guarded\b", "kept unchanged; classes where it is constant are counted and reported"),
+    (r"\b(?:researcher|custodian)'s (?:way|face|tool)\b|\bthin face\b", "for research, for custodians"),
+    (r"\bsays? (?:all )?there is to say\b|\bthere is to say\b", "cannot be combined with"),
+    (r"\bcould not be hidden\b|\bhides? among\b", "set to missing (local suppression); smallest equivalence class"),
+    (r"\bwith the same gaps\b", "every pattern of missing values"),
+    (r"\btell something\b|\bmay do\b(?=[.;,])", "disclose something; be enough"),
+]
+
 MESSAGES = [
+    *EVERYWHERE,
     (r"\bwhoever\b", "anyone who, an intruder who"),
     (r"\b(?:at least|at most|up to|to|of) so many\b", "this many"),
     (r"\bhides? among\b|\bhides? in a group\b", "shares its values with; smallest equivalence class"),
@@ -35,6 +60,7 @@ MESSAGES = [
 ]
 
 PROSE = [
+    *EVERYWHERE,
     (r"\bwhoever\b", "anyone who, an intruder who"),
     (r"(?:^|[.:;] )Who (?:knows|has|can|links|knew)\b", "Anyone who, An intruder who"),
     (r"\ball (?:that )?there is to\b", "everything"),
@@ -154,10 +180,40 @@ def found_in(text: str, phrases: list[tuple[str, str]]) -> list[str]:
 
 
 PAGES = [
-    ROOT / "README.md",
-    ROOT / "CONTRIBUTING.md",
-    *(p for p in sorted((ROOT / "docs").rglob("*.md")) if p.parent.name != "generated"),
+    *(
+        ROOT / f"{name}.md"
+        for name in ("README", "CONTRIBUTING", "SECURITY", "CODE_OF_CONDUCT", "ROADMAP", "CHANGELOG")
+    ),
+    *sorted((ROOT / ".github").rglob("*.md")),
+    *sorted((ROOT / ".github" / "ISSUE_TEMPLATE").glob("*.yml")),
+    *sorted((ROOT / "docs").rglob("*.rst")),
+    *sorted((ROOT / "docs").rglob("*.md")),
 ]
+PAGES = [page for page in PAGES if page.parent.name != "generated"]
+
+# From the first versions: what people could not understand at once.
+RIDDLES = """hides among 5 records
+A recipe says all there is to say.
+Of all that is random; else the recipe's, or one that is drawn.
+with commas between
+Column names must be texts. Got: others.
+of equal ones the first
+Whether to show how far it is.
+up to so many records
+kept and guarded
+0 % loses nothing, 100 % all
+Best of its kind: none is better in loss and in links
+Loss by plain distances
+Typical move (IL1s)
+11 columns were masked so
+Blanked because they could not be hidden
+Warm with a plus: stronger upwards
+the researcher's face
+records found by whoever knows these of all
+Of records with the same gaps, there must be at least k
+Got: 1 strata, each as one group, don't
+knows it, if it is there
+rooms of the house, the way of the data"""
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
@@ -184,6 +240,12 @@ def test_pages_and_reports_are_in_plain_english() -> None:
         for block in re.split(r"<[^>]*>", text):
             found += [f"{path.name}: {one}" for one in found_in(" ".join(block.split()), MESSAGES)]
     assert not found, "\n".join(found)
+
+
+@pytest.mark.parametrize("text", RIDDLES.splitlines())
+@pytest.mark.parametrize("phrases", [PROSE, MESSAGES], ids=["prose", "messages"])
+def test_no_riddle_would_pass(phrases: list[tuple[str, str]], text: str) -> None:
+    assert found_in(text, phrases)
 
 
 @pytest.mark.parametrize(("phrases", "text"), [(PROSE, "Whoever knows it."), (MESSAGES, "at least so many values")])

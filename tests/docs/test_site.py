@@ -112,7 +112,7 @@ def test_every_option_and_name_has_a_place(site):
         for field in getattr(rule, "__dataclass_fields__", {}) if isinstance(rule, type) else ():
             assert f"`{field}`" in recipe or field in ("params", "options"), (rule, field)
     for name in ct.__all__:
-        if name in ("__version__", "datasets"):
+        if name == "__version__":
             continue
         text = (site / "reference" / "generated" / f"{name}.html").read_text(encoding="utf-8")
         assert "&gt;&gt;&gt; " in re.sub(r"<[^>]+>", "", text), f"{name} has no example"
@@ -140,6 +140,32 @@ def test_search_works_from_a_file_and_axe_finds_nothing_serious(site):
     assert not [url for url in asked if not url.startswith(("file:", "data:"))]
     if axe is None:
         pytest.skip("all but axe-core, which npm or its registry does not give")
+
+
+_CUT_OFF = """() => {
+  const scrolls = (one) => {
+    for (let e = one; e && e.tagName !== 'ARTICLE'; e = e.parentElement)
+      if (['auto', 'scroll'].includes(getComputedStyle(e).overflowX)) return true;
+    return false;
+  };
+  const cut = [...document.querySelectorAll('article *')].filter(
+    (e) => e.getBoundingClientRect().right > innerWidth + 1 && !scrolls(e));
+  const broken = [...document.images].filter((e) => e.complete && e.naturalWidth === 0);
+  return [...cut.map((e) => e.tagName + ' ' + e.textContent.trim().slice(0, 40)), ...broken.map((e) => e.src)];
+}"""
+
+
+@pytest.mark.slow
+def test_nothing_is_cut_off_on_a_phone(site, pages):
+    """Wide tables and code scroll; long names break."""
+    cut = {}
+    with started_browser() as browser:
+        page = browser.new_page(viewport={"width": 390, "height": 800})
+        for name in pages:
+            page.goto((site / name).as_uri())
+            if found := page.evaluate(_CUT_OFF):
+                cut[name] = found[-2:]
+    assert not cut
 
 
 def test_the_wheel_holds_the_site_if_there_is_one(tmp_path):

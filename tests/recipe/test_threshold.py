@@ -101,7 +101,7 @@ def test_it_is_kept_and_told(tmp_path):
     after = release.measures.risk.scenarios[0].after
     assert after.smallest >= 12
     assert after.largest_risk <= 0.09
-    assert "0.09  (largest re-identification risk asked for; k = 12 is the smallest that achieves it)" in str(release)
+    assert "0.09  (largest re-identification risk requested; k = 12 is the smallest that achieves it)" in str(release)
     release.save(tmp_path / "bundle")
     for name in ("report.html", "internal.html"):
         page = (tmp_path / "bundle" / name).read_text(encoding="utf-8")

@@ -279,8 +279,8 @@ def assess(
         Optional[int],  # noqa: UP045
         typer.Option(
             "--depth",
-            help="With --drivers: the most columns of a minimal sample unique. Default: all, of up to 12 "
-            "quasi-identifiers; fewer of more.",
+            help="With --drivers: the largest number of columns in a minimal sample unique. Default: all of up to "
+            "12 quasi-identifiers; a smaller number if there are more.",
         ),
     ] = None,
     scores: Annotated[

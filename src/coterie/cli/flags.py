@@ -40,7 +40,7 @@ Read = Annotated[
     Optional[list[str]],  # noqa: UP045
     typer.Option(
         "--read",
-        help="How the file is read: NAME=VALUE, such as encoding=cp1252, missing=NA or thousands=, and repeatable.",
+        help="How to read the file: NAME=VALUE, such as encoding=cp1252 or missing=NA; repeatable.",
     ),
 ]
 RecipeFile = Annotated[
@@ -82,7 +82,7 @@ Strata = Annotated[
     typer.Option(
         "--strata",
         metavar="COLUMNS[:SMALL]",
-        help="Quasi-identifiers whose values no group mixes. SMALL says what to do with strata of fewer than k "
+        help="Quasi-identifiers that are the same within every group. SMALL says what to do with strata of fewer than k "
         "records: refuse (default), merge or suppress.",
     ),
 ]
@@ -123,7 +123,7 @@ Unit = Annotated[
     typer.Option(
         "--unit",
         metavar="COLUMN",
-        help="Whose records they are: k counts different values of this column, not records. It is dropped unless "
+        help="The unit, such as a person or household: k counts different values of this column, not records. It is dropped unless "
         "--keep names it. 'none' counts records.",
     ),
 ]

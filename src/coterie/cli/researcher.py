@@ -17,7 +17,7 @@ from .common import app, blocks_of, console, interruptible, names_of, options_of
 
 
 @app.command()
-def methods(json_: Annotated[bool, typer.Option("--json", help="As JSON.")] = False) -> None:
+def methods(json_: Annotated[bool, typer.Option("--json", help="Print JSON on stdout.")] = False) -> None:
     """List the methods with their papers, costs, guarantees and parameters."""
     from ..microaggregation.api import methods as registry
 
@@ -40,7 +40,7 @@ def microaggregate(
     method: Annotated[str, typer.Option(help="A name that 'coterie methods' lists.")] = "auto",
     param: Annotated[
         Optional[list[str]],  # noqa: UP045
-        typer.Option(help="A parameter of the method, as NAME=VALUE, such as gamma=0.2; may be repeated."),
+        typer.Option(help="A parameter of the method, as NAME=VALUE, such as gamma=0.2; repeatable."),
     ] = None,
     refine: Annotated[
         str, typer.Option(help="Local search afterwards: none, quick or thorough. Never increases the loss.")
@@ -149,7 +149,7 @@ def reproduce(
         Optional[Path],  # noqa: UP045
         typer.Option(help="Folder with the CASC files. Default: COTERIE_CASC_DIR."),
     ] = None,
-    json_: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
+    json_: Annotated[bool, typer.Option("--json", help="Print JSON on stdout.")] = False,
 ) -> None:
     """Recompute the tables of the five papers and show them beside the published ones. Exit code 1 if a cell is
     wrong."""

@@ -34,9 +34,9 @@ def too_low(name: str, risk: PopulationRisk | None) -> list[str]:
         return []
     where = "" if name == "all" else f" (scenario {name})"
     return [
-        f"About {100 * risk.uniques.share:.0f} % of the population are estimated to be unique{where}: individual risk "
+        f"About {100 * risk.uniques.share:.0f} % of the population is estimated to be unique{where}: individual risk "
         "and the risks of journalist and marketer are then far too low, and the classes of k-map far too large, "
-        "because they take every class for as large as the sampling fraction says."
+        "because they assume that every class is as large as the sampling fraction suggests."
     ]
 
 

@@ -167,7 +167,7 @@ def _by_importance(loss: LossMeasures) -> list[Line]:
 
 def _threshold(name: str, risk: float, k: int) -> Line:
     called = "threshold" if name == "all" else f"threshold ({name})"
-    return called, f"{risk}", f"largest re-identification risk asked for; k = {k:,} is the smallest that achieves it"
+    return called, f"{risk}", f"largest re-identification risk requested; k = {k:,} is the smallest that achieves it"
 
 
 def _worst(columns: Mapping[str, ColumnLoss]) -> list[Line]:
