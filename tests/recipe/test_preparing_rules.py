@@ -48,6 +48,9 @@ ORDER = {"role": "quasi", "kind": "ordinal", "order": ["low", "high"]}
         ({**NUMBER, "precision": "month"}, "precision", "is for columns of dates"),
         ({**NUMBER, "recode": {"1": "2"}}, "recode", "is for nominal and ordinal"),
         ({**NUMBER, "round": 0}, "round", "above 0"),
+        ({**NUMBER, "round": 1}, "round", "multiples of 1 already"),
+        ({**REAL, "round": 1e-310}, "round", "above 0"),
+        ({**REAL, "width": 1e-16}, "width", "above 0"),
         ({**NUMBER, "round": 2.5}, "round", "whole number"),
         ({**NUMBER, "round": 10, "top": 95}, "top", "a multiple of"),
         ({**NUMBER, "round": 10, "bands": [0, 10]}, "round", "rounded or put into bands"),
@@ -83,6 +86,9 @@ ORDER = {"role": "quasi", "kind": "ordinal", "order": ["low", "high"]}
         ({**DATE, "top": "2020-01-01", "bottom": "2020-01-01"}, "top", "after bottom"),
         ({**DATE, "bottom": "2020-01-02", "precision": "month"}, "bottom", "the first day of a month"),
         ({**DATE, "precision": "decade"}, "precision", '"year"'),
+        ({**DATE, "precision": "week", "format": "%m/%Y"}, "precision", "able to write the beginning of a week"),
+        ({**DATE, "precision": "day", "format": "%d.%m.%Y"}, "precision", "coarser than what the format"),
+        ({**DATE, "precision": "month", "format": "%Y"}, "precision", "coarser than what the format"),
         ({**DATE, "top_label": "late", "top": "2020-01-01"}, "top_label", "is for numeric"),
         ({**WORD, "others": "other"}, "others", "neither|recode or rare"),
         ({**WORD, "rare": 20}, "rare", "rare needs others"),
@@ -174,3 +180,20 @@ columns.job = { role = "other", kind = "nominal", recode = { nurse = "health", "
     assert again == read
     given = recipe({**DATE, "top": datetime.date(2020, 1, 1)})
     assert given.columns["x"].top == "2020-01-01"
+
+
+@pytest.mark.parametrize(
+    ("format", "precision"),
+    [
+        ("%d.%m.%Y", "week"),
+        ("%d/%m/%y", "year"),
+        ("%Y%m%d", "quarter"),
+        ("%m/%Y", "quarter"),
+        ("%Y-W%W-%w", "month"),
+        ("%d.%m.%Y %H:%M", "hour"),
+        ("%Y-%m-%d %I %p", "day"),
+        ("%Y-%m-%dT%H:%M%z", "hour"),
+    ],
+)
+def test_formats_that_can_write_what_a_precision_leaves(format, precision):
+    recipe({**DATE, "format": format, "precision": precision})

@@ -371,6 +371,22 @@ def test_labels_and_declared_gaps_of_spss(tmp_path):
     assert set(data["age"]) <= {"0-29", "30-49", "50-69", "70+"}
 
 
+@pytest.mark.parametrize(
+    "options", [{"recode": {"1": "99"}}, {"rare": 5, "others": "99"}, {"rare": 5, "others": "97.0"}]
+)
+def test_a_new_code_that_means_missing_in_spss_is_refused(options, tmp_path):
+    """It would be released as a value, with the label that says why an answer is missing."""
+    pyreadstat = pytest.importorskip("pyreadstat")
+    frame = pd.DataFrame({"age": np.arange(20.0), "job": [1.0, 2.0] * 9 + [3.0, 99.0]})
+    declared = {"job": [{"lo": 97, "hi": 97}, 99]}
+    pyreadstat.write_sav(frame, tmp_path / "in.sav", variable_value_labels={"job": {99: "no"}}, missing_ranges=declared)
+    columns = {"age": {"role": "quasi", "kind": "integer"}, "job": {"role": "other", "kind": "nominal", **options}}
+    with pytest.raises(CoterieError, match="declares as missing"):
+        coterie.protect(tmp_path / "in.sav", {"k": 4, "columns": columns})
+    columns["job"] |= {"others": "9"} if "rare" in options else {"recode": {"1": "9"}}
+    coterie.protect(tmp_path / "in.sav", {"k": 4, "columns": columns})
+
+
 def test_dressed_numbers_and_a_decimal_comma(tmp_path):
     path = tmp_path / "in.csv"
     rows = [f"{i};{1_000 + 37 * i:,}".replace(",", ".") + f",50 €;{['k.A.', '1,5', '-3,3'][i % 3]}" for i in range(60)]

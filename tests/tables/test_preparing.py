@@ -210,6 +210,49 @@ def test_types_depend_on_the_rule_alone(options, type_, expected):
         assert prepared(numbers, rule("numeric", **options), type_)[0].type == expected
 
 
+def test_decimals_are_bounded_and_rounded_to_their_last_digit():
+    """Floats cannot tell these from the bound, or from a multiple; what is released must not have the digits."""
+    fine = ["90.00000000000000000001", "90", "89.99999999999999999999", "89", None]
+    numbers = [None if text is None else Decimal(text) for text in fine]
+    array, _ = prepared(numbers, rule(top=90), pa.decimal128(38, 20))
+    assert array.to_pylist() == [90, 90, 90, 89, None]
+    array, _ = prepared([Decimal("12345678901234567890.05")], rule(round=0.1), pa.decimal128(38, 2))
+    assert array.to_pylist()[0] % Decimal("0.1") == 0
+    array, _ = prepared(
+        [Decimal("7.00000000000000000001")], rule(bands=(0, 7, 8), top=9, bands_as="middle"), pa.decimal128(38, 20)
+    )
+    assert array.to_pylist() == [Decimal("7.5")]
+
+
+@pytest.mark.parametrize("options", [{"round": 5}, {"top": 0}, {"bottom": 0}])
+def test_a_zero_with_a_sign_does_not_tell_that_it_was_there(options):
+    array, _ = prepared([-0.0, 0.0], rule(**options))
+    assert [math.copysign(1, value) for value in array.to_pylist()] == [1, 1]
+
+
+@pytest.mark.parametrize(
+    ("type_", "value", "base"), [(pa.uint8(), 255, 100), (pa.int8(), -127, 50), (pa.decimal128(5, 2), 999, 500)]
+)
+def test_a_number_that_is_rounded_beyond_its_type_is_refused_with_its_place(type_, value, base):
+    with pytest.raises(CoterieError, match="record 2") as error:
+        prepared([Decimal(1), Decimal(value)] if pa.types.is_decimal(type_) else [1, value], rule(round=base), type_)
+    assert "top" in str(error.value)
+    assert str(value) not in str(error.value)
+
+
+def test_numbers_far_above_a_base_stay():
+    """Beyond 2^53 bases, each float is as near to a multiple as floats are."""
+    array, (changed, _) = prepared([1e299, -1e299, 1e-15], rule(round=1e-15))
+    assert array.to_pylist() == [1e299, -1e299, 1e-15]
+    assert changed == 0
+
+
+def test_half_floats_become_doubles_where_they_hold_no_multiples():
+    array, _ = prepared(np.array([30000.0, 1.5], np.float16).tolist(), rule(round=7), pa.float16())
+    assert array.type == pa.float64()
+    assert array.to_pylist() == [30002.0, 0.0]
+
+
 def twin_date(moment, precision):
     if precision == "hour":
         return moment.replace(minute=0, second=0, microsecond=0)
@@ -257,6 +300,36 @@ def test_moments_with_a_zone_go_by_its_clock():
     ]  # fmt: skip
     texts = ["2020-06-30T23:30:00+02:00"]
     assert prepared(texts, rule("datetime", precision="day"))[0].to_pylist() == ["2020-06-30T00:00:00+00:00"]
+
+
+def test_an_hour_that_comes_twice_is_written_once():
+    """When clocks go back, 2:00 comes twice: kept as it was, the second would tell that it is an original."""
+    moments = [datetime(2020, 10, 25, 1, 0, tzinfo=UTC), datetime(2020, 10, 25, 1, 20, tzinfo=UTC)]
+    array, _ = prepared(moments, rule("datetime", precision="hour"), pa.timestamp("s", "Europe/Berlin"))
+    assert len(set(array.cast(pa.int64()).to_pylist())) == 1
+
+
+@pytest.mark.parametrize(
+    ("zone", "moment", "options"),
+    [
+        ("America/Sao_Paulo", datetime(2018, 11, 4, 5, tzinfo=UTC), {"precision": "day"}),
+        ("Asia/Beirut", datetime(2018, 3, 26, 5, tzinfo=UTC), {"top": "2018-03-25T00:30:00"}),
+    ],
+)
+def test_a_moment_that_the_clock_of_a_zone_skips_is_refused_with_its_place(zone, moment, options):
+    """Clocks go forward at midnight in some countries: that day has no first moment."""
+    moments = [datetime(2017, 7, 1, tzinfo=UTC), moment]
+    with pytest.raises(CoterieError, match=r"skips.*record 2"):
+        prepared(moments, rule("datetime", **options), pa.timestamp("s", zone))
+
+
+@pytest.mark.parametrize(
+    ("values", "type_"), [([date(2020, 5, 3)], pa.date32()), ([date(2020, 5, 3)], pa.date64()), (["2020-05-03"], None)]
+)
+@pytest.mark.parametrize("precision", ["day", "hour"])
+def test_a_precision_that_dates_have_already_is_refused(values, type_, precision):
+    with pytest.raises(CoterieError, match="holds days"):
+        prepared(values, rule("datetime", precision=precision), type_)
 
 
 def test_a_bound_that_the_column_cannot_hold_is_refused():

@@ -49,6 +49,19 @@ def column(values, kind=None):
         (NUMBER, [float("inf"), float("-inf"), 20.0], None, 2),
         (NUMBER, ["15", " 90 ", "", "90.5", "abc", "9e1", "1e2"], None, 3),
         (NUMBER, [Decimal("90.00"), Decimal("90.01")], pa.decimal128(8, 2), 1),
+        # beyond a bound, or off a base, by less than a float can tell
+        (NUMBER, [Decimal("90"), Decimal("90.00000000000000000001")], pa.decimal128(38, 20), 1),
+        (NUMBER, [Decimal("15"), Decimal("14.99999999999999999999")], pa.decimal128(38, 20), 1),
+        (Prepared("x", "number", most=10**14), [Decimal("1"), Decimal("0.5")], pa.decimal128(38, 36), 0),
+        (Prepared("x", "number", most=0.125), [Decimal("0.12"), Decimal("0.13")], pa.decimal128(5, 2), 1),
+        (
+            Prepared("x", "number", base=5),
+            [Decimal("10"), Decimal("10.00000000000000000001")],
+            pa.decimal128(38, 20),
+            1,
+        ),
+        (Prepared("x", "number", most=2**24), [2.0**24, 2.0**24 + 2], pa.float32(), 1),
+        (Prepared("x", "number", base=1e-15), [1e299, 0.1, 1.0], None, 0),  # no float there is off the base
         (NUMBER, [dt.date(2020, 1, 1), None], None, 1),  # no number at all
         (Prepared("x", "number", most=1), [True, False], None, 0),
         (Prepared("x", "number", most=0.1), [0.1, (0.1 + 0.1 + 0.1) / 3, 0.1001], None, 1),

@@ -194,6 +194,15 @@ def labelled(format: Format) -> set[str]:
     return statistical.labelled(format)
 
 
+def mean_missing(format: Format, column: str, texts: Iterable[str]) -> list[str]:
+    """Those of some texts that an SPSS or Stata file declares as missing in a column."""
+    if "variables" not in format.details:
+        return []
+    from . import statistical
+
+    return statistical.mean_missing(format, column, texts)
+
+
 def without_declared_missing(format: Format, columns: Iterable[str]) -> Format:
     """The format without values that mean missing in these columns, for columns that hold none."""
     if "variables" not in format.details:

@@ -203,6 +203,19 @@ def labelled(format: Format) -> set[str]:
     }
 
 
+def mean_missing(format: Format, column: str, texts: Iterable[str]) -> list[str]:
+    """Those of some texts that the file declares as missing in this column, where they stand for codes."""
+    about = format.details.get("variables", {}).get(column, {})
+    return [text for text in texts if not (_is_value(text, about) and _is_value(_code(text), about))]
+
+
+def _code(text: str) -> Any:
+    try:
+        return float(text)
+    except ValueError:
+        return text
+
+
 def _is_value(code: Any, about: Mapping[str, Any]) -> bool:
     """Whether a labelled code stands for a value, not for a missing one."""
     ranges = about.get("missing", [])

@@ -183,13 +183,15 @@ def _recoding(value: Any) -> Recoding:
 _LARGEST = 1e15  # beyond it, neighbouring floats are more than a tenth apart
 BOUND = Must('a number, or a date such as "2024-12-31"', _bound)
 EDGES = Must("a list of increasing numbers", _edges)
-BASE = Must("a number above 0", lambda value: _above_0(_finite(value)))
+BASE = Must("a number above 0", lambda value: _step(_finite(value)))
 RECODING = Must('a table of old and new names, such as { nurse = "health" }', _recoding)
 
 
-def _above_0(value: int | float) -> int | float:
+def _step(value: int | float) -> int | float:
     if value <= 0:
         raise WrongError
+    if value < 1 / _LARGEST:
+        raise WrongError(f"it is at least {1 / _LARGEST:g}.")
     return value
 
 

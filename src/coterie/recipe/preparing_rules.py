@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
@@ -151,6 +152,8 @@ def _check_numbers(rule: ColumnRule, wrong: _Counted) -> None:
     if not wrong.any:
         _check_bands(rule, wrong) if banded else _check_labels(rule, wrong)
     if rule.round is not None:
+        if rule.kind == "integer" and rule.round == 1:
+            wrong("round", "Whole numbers are multiples of 1 already.", "round = 1", "a larger base, or leave it out.")
         _check_base(rule, "round", Decimal(repr(rule.round)), wrong)
     if rule.decimals is not None:
         _check_base(rule, "decimals", Decimal(1).scaleb(-rule.decimals), wrong)
@@ -270,6 +273,35 @@ def _check_dates(rule: ColumnRule, wrong: _Counted) -> None:
         if coarse(moment, rule.precision)[0] != moment[0]:
             what = f"bottom must be the first day of a {rule.precision}, or dates would fall before it."
             wrong("bottom", what, f"bottom = {rule.bottom}, precision = {rule.precision}")
+    if rule.precision is not None and rule.format is not None:
+        _check_format(rule, wrong)
+
+
+def _check_format(rule: ColumnRule, wrong: _Counted) -> None:
+    """A format must be able to write what the precision leaves, and more than that."""
+    import numpy as np
+
+    moments = [datetime(2024, 1, 1) + timedelta(hours=13, minutes=17) * i for i in range(800)]  # over more than a year
+    known = [micros(moment.isoformat()) for one in moments if (moment := _as_written(one, rule.format)) is not None]
+    if not known:
+        return  # read by nobody: whoever reads the dates says so
+    coarser = coarse(np.array(known), str(rule.precision)).tolist()
+    got = f"precision = {rule.precision}"
+    if coarser == known:
+        wrong("precision", "precision must be coarser than what the format of the column can write.", got)
+    starts = (datetime.fromtimestamp(start / 1e6, UTC).replace(tzinfo=None) for start in dict.fromkeys(coarser))
+    if any(_as_written(start, rule.format) != start for start in starts):
+        what = f"The format of the column must be able to write the beginning of a {rule.precision}."
+        wrong("precision", what, got, "choose a coarser one.")
+
+
+def _as_written(moment: datetime, format: str | None) -> datetime | None:
+    """A moment as it comes back from a text; None if it does not."""
+    try:
+        again = datetime.strptime(moment.strftime(str(format)), str(format))
+    except (ValueError, re.error):
+        return None
+    return again if again.tzinfo is None else again.astimezone(UTC).replace(tzinfo=None)
 
 
 # Categories

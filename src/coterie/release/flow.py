@@ -38,7 +38,7 @@ from ..recipe.previous_rules import seen_from
 from ..tables.spellings import spelled
 from ..verification import verify_claims
 from .analysing import check_analyses
-from .labels import warn_of_numbers
+from .labels import refuse_codes_of_missing, warn_of_numbers
 from .new_names import check_new_names
 from .preparation import prepared
 from .promises import claims_of
@@ -123,6 +123,7 @@ def opened(
     recipe = with_key(recipe, source, key)
     recipe.check_columns(source.names)
     check_policy(recipe, source.format)
+    refuse_codes_of_missing(recipe, source.format)
     warn_of_numbers(recipe, source.format)
     place = source.choose(engine)
     check_analyses(recipe, place)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from ..errors import warn_of_privacy
-from ..formats import Format, labelled, with_labels_in_use, without_declared_missing, without_labels
+from ..errors import CoterieError, warn_of_privacy
+from ..formats import Format, labelled, mean_missing, with_labels_in_use, without_declared_missing, without_labels
 from ..recipe import Recipe
 
 
@@ -22,6 +22,15 @@ def warn_of_numbers(recipe: Recipe, format: Format | None) -> None:
             )
             hint = 'is it "nominal" or "ordinal"? Its labels are left out where the column is changed.'
             warn_of_privacy(f'{what} (kind = "{recipe.columns[name].kind}"): {hint}')
+
+
+def refuse_codes_of_missing(recipe: Recipe, format: Format | None) -> None:
+    """Refuse new codes that the file declares as missing: they would be released as values, with the label of these."""
+    for name, rule in recipe.columns.items():
+        new = {*(rule.recode or {}).values(), *(() if rule.others is None else (rule.others,))}
+        if format is not None and (wrong := mean_missing(format, name, new)):
+            what = f"New categories of '{name}' must not be codes that the file declares as missing."
+            raise CoterieError(what, f"{len(wrong)} that are", "choose another code, or a text.")
 
 
 def released_labels(table: Any, format: Format, recipe: Recipe) -> Format:

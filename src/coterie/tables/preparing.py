@@ -10,14 +10,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from decimal import Decimal
+from decimal import Decimal, localcontext
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import NOT_OF_THE_DATA, CoterieError
-from .arrow import array_of, as_array, bits_of, is_text
+from .arrow import array_of, as_array, bits_of, flags_of, is_text
 from .bands import has_own_band_below, middles_of, names_of
 from .kinds import Typed, UnfitError, categories_of, read
 from .kinds.times import DAY
@@ -123,8 +123,9 @@ def _prepared_numbers(step: Preparing, name: str, array: Any, typed: Typed) -> P
         return _with_labels(rule, y, array, typed)
     changed = present & (y != x)
     landed = present if step.edges or rule.round is not None else _at(y, rule.bottom, rule.top)
-    written = landed if is_text(array.type) else changed
-    return Prepared(_replaced(array, written, y, typed, _number_type(array.type, step)), changed, present, landed)
+    kind = _number_type(array.type, step)
+    _refuse_beyond(name, kind, y, landed)
+    return Prepared(_replaced(array, landed, y, typed, kind), changed, present, landed)
 
 
 def _at(y: Floats, *bounds: float | None) -> Flags:
@@ -142,8 +143,9 @@ def to_base(x: Floats, base: float) -> Floats:
     """The nearest multiples of a base, half to even; those of a decimal base are the floats next to the decimals."""
     exact = Decimal(repr(base))
     places = max(0, -int(exact.as_tuple().exponent))
-    count = np.rint(x / base)
-    return count * float(exact.scaleb(places)) / 10.0**places + 0.0
+    fine = np.abs(x) < base * 2.0**53  # beyond it, neighbouring floats are further apart than multiples
+    count = np.rint(np.where(fine, x, 0.0) / base)
+    return np.where(fine, count * float(exact.scaleb(places)) / 10.0**places, x) + 0.0
 
 
 def _bands(name: str, y: Floats, step: Preparing) -> NDArray[np.int64]:
@@ -208,6 +210,8 @@ def _number_type(kind: Any, step: Preparing) -> Any:
     rule = step.rule
     values = [v for v in (rule.bottom, rule.top, rule.round) if v is not None]
     values += middles_of(rule, step.edges) if step.edges else []
+    if pa.types.is_float16(kind) and rule.round is not None:  # its largest numbers are 32 apart
+        return pa.float64()
     if all(_fits(kind, v) for v in values):
         return kind
     return pa.int64() if pa.types.is_integer(kind) and all(_fits(pa.int64(), v) for v in values) else pa.float64()
@@ -230,23 +234,57 @@ def _fits(kind: Any, value: float) -> bool:
     return True
 
 
-def _replaced(array: Any, changed: Flags, y: Floats, typed: Typed, kind: Any) -> Any:
-    """The column with new values where it says, and the old ones, as they were written, elsewhere.
+def _refuse_beyond(name: str, kind: Any, y: Floats, landed: Flags) -> None:
+    """Refuse numbers that are rounded beyond the range of their type."""
+    import pyarrow as pa
 
-    Of texts, new are also those that preparing leaves as they were, where others have become the same: written in
-    another way than these, they would tell which values are original.
+    if pa.types.is_decimal(kind):
+        most = 10.0 ** (kind.precision - kind.scale)
+        beyond = np.abs(y) >= most
+    elif pa.types.is_integer(kind):
+        signed = pa.types.is_signed_integer(kind)
+        most = 2.0 ** (kind.bit_width - signed)
+        beyond = (y >= most) | (y < (-most if signed else 0))
+    else:
+        return
+    rows = np.flatnonzero(beyond & landed).tolist()
+    if rows:
+        what = f"The prepared numbers of '{name}' must fit the type of the column, {kind}."
+        raise UnfitError(what, len(rows), "that do not", "give top and bottom, or the column a wider type.", rows)
+
+
+def _replaced(array: Any, landed: Flags, y: Floats, typed: Typed, kind: Any) -> Any:
+    """The column with new values where others may have become the same, and the old ones, as written, elsewhere.
+
+    New are also values that preparing leaves as they were: written in another way than the others, with another sign of
+    zero, or with digits that floats do not have, they would tell which values are original.
     """
     import pyarrow as pa
     import pyarrow.compute as pc
 
     old = array if array.type == kind else pc.cast(array, kind)
-    if not changed.any():
+    if not landed.any():
         return old
-    if is_text(kind) or pa.types.is_decimal(kind):
-        new = typed.write(np.where(changed, y, np.nan)).cast(kind)
+    if is_text(kind):
+        new = typed.write(np.where(landed, y, np.nan)).cast(kind)
+    elif pa.types.is_decimal(kind):
+        new = _as_decimals(np.where(landed, y, np.nan), kind)
     else:
-        new = array_of(np.where(changed, y, 0.0), ~changed, kind)
-    return pc.if_else(bits_of(changed), new, old)
+        new = array_of(np.where(landed, y, 0.0), ~landed, kind)
+    return pc.if_else(bits_of(landed), new, old)
+
+
+def _as_decimals(y: Floats, kind: Any) -> Any:
+    """Numbers as the shortest decimals that floats stand for: 0.1, not 0.1000000000000000055."""
+    import pyarrow as pa
+
+    missing = np.isnan(y)
+    values, which = np.unique(np.where(missing, 0.0, y), return_inverse=True)
+    with localcontext() as context:
+        context.prec = 400  # the digits of any float and any decimal
+        unit = Decimal(1).scaleb(-kind.scale)
+        exact = pa.array([Decimal(repr(v)).quantize(unit) for v in values.tolist()], kind)
+    return exact.take(array_of(which.reshape(-1).astype(np.int64), missing, pa.int64()))
 
 
 # Dates
@@ -260,8 +298,8 @@ def _prepared_dates(step: Preparing, name: str, array: Any, typed: Typed) -> Pre
     if zone is not None:  # by the clock of its zone, as whoever reads the file sees it
         local = pc.local_timestamp(array)
         made = _prepared_dates(step, name, local, read(name, local, step.rule))
-        back = pc.assume_timezone(made.array, zone, ambiguous="earliest").cast(array.type)
-        return made._replace(array=pc.if_else(bits_of(made.changed), back, array))
+        back = _in_zone(name, made, zone).cast(array.type)
+        return made._replace(array=pc.if_else(bits_of(made.landed), back, array))
     rule, x = step.rule, typed.column.numbers
     present = ~np.isnan(x)
     if pa.types.is_time(array.type):
@@ -270,6 +308,10 @@ def _prepared_dates(step: Preparing, name: str, array: Any, typed: Typed) -> Pre
     if getattr(typed.style, "what", None) == "time" and (rule.top, rule.bottom, rule.precision) != (None, None, "hour"):
         what = f"Times of the day, as in '{name}', have no date."
         raise CoterieError(what, "a date, or a precision of days and more", 'precision = "hour", or leave it out.')
+    in_days = pa.types.is_date(array.type) or (getattr(typed.style, "what", None) == "date" and rule.format is None)
+    if in_days and rule.precision in ("day", "hour"):
+        what = f"The column '{name}' holds days, so this precision has no effect."
+        raise CoterieError(what, f'precision = "{rule.precision}"', "a coarser one, or leave it out.")
     bounds = [None if bound is None else micros(bound) for bound in (rule.bottom, rule.top)]
     for key, bound in zip(("bottom", "top"), bounds, strict=True):
         if bound is not None and present.any() and not _can_hold(name, rule, bound, typed):
@@ -280,11 +322,25 @@ def _prepared_dates(step: Preparing, name: str, array: Any, typed: Typed) -> Pre
         y = np.where(present, coarse(np.where(present, y, 0.0), rule.precision), np.nan)
     changed = present & (y != x)
     landed = _at(y, *bounds) if rule.precision is None else present
-    written = landed if is_text(array.type) else changed  # see _replaced
-    if not written.any():
+    if not landed.any():
         return Prepared(array, changed, present, landed)
-    new = typed.write(np.where(written, y, np.nan))
-    return Prepared(pc.if_else(bits_of(written), new, array), changed, present, landed)
+    new = typed.write(np.where(landed, y, np.nan))
+    return Prepared(pc.if_else(bits_of(landed), new, array), changed, present, landed)  # see _replaced
+
+
+def _in_zone(name: str, made: Prepared, zone: str) -> Any:
+    """Prepared moments by the clock of their zone; of an hour that comes twice, the first."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    new = pc.if_else(bits_of(made.landed), made.array, pa.scalar(None, made.array.type))
+    before, after = (pc.assume_timezone(new, zone, ambiguous="earliest", nonexistent=n) for n in ("earliest", "latest"))
+    rows = np.flatnonzero(flags_of(pc.fill_null(pc.not_equal(before, after), False))).tolist()
+    if rows:
+        what = f"What the moments of '{name}' become must exist in their time zone."
+        hint = "convert the column to universal time, or leave its zone out."
+        raise UnfitError(what, len(rows), "that its clock skips", hint, rows)
+    return after
 
 
 def _can_hold(name: str, rule: Any, bound: float, typed: Typed) -> bool:

@@ -176,48 +176,46 @@ def _guard(claim: Prepared) -> Guard:
 
 
 def _number(claim: Prepared, guard: Guard, kind: str) -> _Fit:
-    """Whole numbers (i) are compared as such, the others (w) but for their rounding; infinity is no number."""
-    whole = Guard(guard.column, "integer", decimal=guard.decimal, thousands=guard.thousands, prefix=guard.prefix,
-                  suffix=guard.suffix)  # fmt: skip
+    """Numbers (w) are compared but for their rounding, where whole numbers don't tell more; infinity is no number."""
+    low, high = sql.whole_around(guard, kind)
     if kind in sql.TEXT:
-        w, i = sql.value(guard, kind), sql.value(whole, kind)
-    elif kind in sql.FLOATS:
-        w, i = "v::DOUBLE", "NULL::HUGEINT"
-    elif kind in sql.WHOLE | {"boolean"}:
-        w, i = "v::DOUBLE", "v::HUGEINT"
-    elif kind == "decimal":
-        w, i = "v::DOUBLE", "CASE WHEN v = trunc(v) THEN TRY_CAST(v AS HUGEINT) END"
+        w = sql.value(guard, kind)
+    elif kind in sql.NUMBERS:
+        w = "v::DOUBLE"
     else:
-        w, i = "NULL::DOUBLE", "NULL::HUGEINT"
-    if kind == "boolean":
-        w, i = "v::INTEGER::DOUBLE", "v::INTEGER::HUGEINT"
+        w = "v::INTEGER::DOUBLE" if kind == "boolean" else "NULL::DOUBLE"
     near = _ROUNDING["float" if kind == "float" else "double"]
     faults = {}
     for name, given, sign in (("below", claim.least, "<"), ("above", claim.most, ">")):
         if given is not None:
-            edge = f"{float(given)!r}::DOUBLE"
-            room = f"{near * abs(float(given))!r}::DOUBLE"
-            beyond = f"w {sign} {edge} {'-' if sign == '<' else '+'} {room}"
-            exactly = f"i {sign} {int(given)}::HUGEINT" if float(given).is_integer() else f"w {sign} {edge}"
-            faults[name] = f"CASE WHEN i IS NULL THEN {beyond} ELSE {exactly} END"
+            edge = f"{float(given)!r}{'::FLOAT' if kind == 'float' else ''}::DOUBLE"
+            room = f"{_ROUNDING['double'] * abs(float(given))!r}::DOUBLE"
+            faults[name] = f"w {sign} {edge} {'-' if sign == '<' else '+'} {room}"
+            if float(given).is_integer():
+                toward = "low" if sign == "<" else "high"
+                faults[name] = f"coalesce({toward} {sign} {int(given)}::HUGEINT, {faults[name]})"
     others = f"NOT ({_equal(claim.among, kind)})" if claim.among else "true"
     if claim.base is not None:
         faults["off_base"] = f"({_off_base(claim, claim.base, near)}) AND {others}"
     elif claim.among:
         faults["others"] = others
-    return _Fit((f"{w} AS w", f"{i} AS i"), "w IS NULL OR NOT isfinite(w)", **faults)
+    return _Fit((f"{w} AS w", f"{low} AS low", f"{high} AS high"), "w IS NULL OR NOT isfinite(w)", **faults)
 
 
 def _off_base(claim: Prepared, base: float, near: float) -> str:
-    """Whether a number is not `offset` more than a multiple of the base."""
+    """Whether a number is not `offset` more than a multiple of the base.
+
+    Beyond 2^53 bases, doubles are further apart than multiples: each is one, as near as it can be.
+    """
     more = claim.offset or 0
     step, offset = f"{float(base)!r}::DOUBLE", f"{float(more)!r}::DOUBLE"
     room = f"greatest(abs(w), abs({offset})) * {near!r}::DOUBLE"
     away = f"abs(w - {offset} - round((w - {offset}) / {step}) * {step}) > {room}"
+    away = f"abs(w) < {float(base) * 2.0**53!r}::DOUBLE AND {away}"
     if not (float(base).is_integer() and float(more).is_integer()):
         return away
-    exactly = f"(i - {int(more)}::HUGEINT) % {int(base)}::HUGEINT <> 0"
-    return f"CASE WHEN i IS NULL THEN {away} ELSE {exactly} END"
+    exactly = f"low <> high OR (low - {int(more)}::HUGEINT) % {int(base)}::HUGEINT <> 0"
+    return f"coalesce({exactly}, {away})"
 
 
 def _equal(numbers: Sequence[float], kind: str) -> str:

@@ -133,6 +133,28 @@ def _number(guard: Guard) -> str:
     )
 
 
+def whole_around(guard: Guard, kind: str) -> tuple[str, str]:
+    """The whole numbers next to a number, below and above, the same for a whole one: exactly, to its last digit.
+
+    NULL where a double is all there is to know: of floats, and of texts with an exponent.
+    """
+    if kind in WHOLE | {"boolean"}:
+        return ("v::INTEGER::HUGEINT",) * 2 if kind == "boolean" else ("v::HUGEINT",) * 2
+    if kind == "decimal":
+        return "TRY_CAST(floor(v) AS HUGEINT)", "TRY_CAST(ceil(v) AS HUGEINT)"
+    if kind not in TEXT:
+        return ("NULL::HUGEINT",) * 2
+    v, sign = _bare(guard), "[.]" if guard.decimal == "." else ","
+    plain = f"regexp_full_match({v}, '[+-]?([0-9]+({sign}[0-9]*)?|{sign}[0-9]+)')"
+    whole = f"TRY_CAST('0' || ltrim(split_part({v}, '{guard.decimal}', 1), '+-') AS HUGEINT)"
+    more = f"regexp_matches({v}, '{sign}[0-9]*[1-9]')::INTEGER"
+    ends = f"({whole} + {more})", whole
+    return tuple(  # type: ignore[return-value]
+        f"CASE WHEN {plain} THEN CASE WHEN starts_with({v}, '-') THEN -{negative} ELSE {positive} END END"
+        for negative, positive in (ends, ends[::-1])
+    )
+
+
 def _moment(guard: Guard) -> str:
     """Microseconds, in universal time where there is an offset: DuckDB drops it, so that it is counted here."""
     if guard.format is not None:
