@@ -13,7 +13,8 @@ import pytest
 import coterie
 from coterie.errors import CoterieError, PrivacyWarning
 from coterie.facts import document
-from coterie.recipe import Recipe
+from coterie.recipe import ColumnRule, Recipe
+from coterie.release.preparation import done_to
 
 N = 300
 
@@ -207,6 +208,20 @@ def test_the_share_of_changed_values_is_told():
     assert by_name["pay"].changed == sum(p % 500 != 0 or not 1_000 <= p <= 8_000 for p in pay)
     assert by_name["age"].changed_share == 1.0
     assert release.facts.recipe["columns"]["age"]["bands"] == [0, 18, 30, 45, 65]
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"round": 1_234_567}, "multiples of 1234567"),
+        ({"round": 0.05}, "multiples of 0.05"),
+        ({"width": 1_234_567}, "width 1234567"),
+        ({"bands": [0, 1_234_567.5, 20_000_000]}, "begin at 0, 1234567.5, 20000000"),
+    ],
+)
+def test_large_numbers_are_told_in_all_their_digits(options, words):
+    rule = ColumnRule("other", "numeric", **options)
+    assert any(words in done for done in done_to(rule, recipe()))
 
 
 def test_rare_counts_units_where_there_are_some():

@@ -229,6 +229,8 @@ def test_sentences_tell_counts_and_no_value():
     )
     assert MARKER not in str(verdict)
     assert MARKER not in str(verdict.facts())
+    verdict = verify_claims(column([20.5, 30]), claims(Prepared("x", "number", most=1234567.5)))
+    assert "at most 1,234,567.5 (2 values" in verdict.checks[1].sentence
     verdict = verify_claims(column([20, 30]), claims(NUMBER))
     assert verdict.checks[1].sentence.startswith("Every value of 'x' is at least 15 and at most 90 (2 values")
 

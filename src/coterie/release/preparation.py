@@ -19,7 +19,7 @@ from ..facts.prepared_facts import PreparedFacts
 from ..protection.unit_counts import UnitSets
 from ..recipe import ColumnRule, Recipe
 from ..recipe.preparing_rules import as_prepared, becomes_text
-from ..tables.bands import MOST_BANDS, edges_between, known_edges
+from ..tables.bands import MOST_BANDS, edges_between, known_edges, plain
 from ..tables.kinds import categories_of
 from ..tables.preparing import Preparing
 from ..tables.records import Records
@@ -87,10 +87,11 @@ def done_to(rule: ColumnRule, recipe: Recipe) -> tuple[str, ...]:
             out.append(f"values {beyond} {bound} set to {bound}" if label is None or _banded(rule) else
                        f"values {beyond} {bound}, and {bound}, replaced by '{label}'")  # fmt: skip
     if rule.round is not None:
-        out.append(f"rounded to multiples of {rule.round:g}")
+        out.append(f"rounded to multiples of {plain(rule.round)}")
     if _banded(rule):
-        bands = f"bands of width {rule.width:g}" if rule.bands is None else _edges_said(rule.bands)
-        out.append(f"put into {bands}, released by their {'middles' if rule.bands_as == 'middle' else 'labels'}")
+        out.append(
+            f"put into {_bands_said(rule)}, released by their {'middles' if rule.bands_as == 'middle' else 'labels'}"
+        )
     if rule.precision is not None:
         out.append(f"set to the beginning of the {rule.precision}")
     if rule.recode is not None:
@@ -105,8 +106,10 @@ def _banded(rule: ColumnRule) -> bool:
     return rule.bands is not None or rule.width is not None
 
 
-def _edges_said(edges: tuple[float, ...]) -> str:
-    return f"bands that begin at {', '.join(f'{edge:g}' for edge in edges)}"
+def _bands_said(rule: ColumnRule) -> str:
+    if rule.width is not None:
+        return f"bands of width {plain(rule.width)}"
+    return f"bands that begin at {', '.join(map(plain, rule.bands or ()))}"
 
 
 def prepared_columns(recipe: Recipe) -> list[str]:

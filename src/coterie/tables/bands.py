@@ -47,7 +47,7 @@ def names_of(rule: Any, edges: Sequence[float]) -> tuple[str, ...]:
         if high is None or (rule.top is not None and low <= rule.top < high):
             names.append(rule.top_label or _from(low))
         elif rule.bottom is not None and low <= rule.bottom < high:
-            names.append(rule.bottom_label or f"<{_text(high)}")
+            names.append(rule.bottom_label or f"<{plain(high)}")
         else:
             names.append(_between(low, high, rule.kind == "integer"))
     return (rule.bottom_label, *names) if has_own_band_below(rule) else tuple(names)
@@ -73,16 +73,17 @@ def middles_of(rule: Any, edges: Sequence[float]) -> list[float]:
 def _between(low: float, high: float, whole: bool) -> str:
     """A band as one says it. None begins with a sign: spreadsheets would calculate."""
     if whole and high - low == 1 and low >= 0:
-        return _text(low)
-    until = _text(high - 1) if whole else f"<{_text(high)}"
+        return plain(low)
+    until = plain(high - 1) if whole else f"<{plain(high)}"
     if low < 0:
-        return f"from {_text(low)} to {until}"
-    return f"{_text(low)}-{until}" if whole else f"{_text(low)} to {until}"
+        return f"from {plain(low)} to {until}"
+    return f"{plain(low)}-{until}" if whole else f"{plain(low)} to {until}"
 
 
 def _from(low: float) -> str:
-    return f"{_text(low)}+" if low >= 0 else f"from {_text(low)} on"
+    return f"{plain(low)}+" if low >= 0 else f"from {plain(low)} on"
 
 
-def _text(number: float) -> str:
+def plain(number: float) -> str:
+    """A number in all its digits, as bands are named."""
     return str(int(number)) if float(number).is_integer() else repr(float(number))

@@ -134,7 +134,7 @@ def _on_base(claim: Prepared) -> list[str]:
 
 
 def _shown(value: Any) -> str:
-    return value if isinstance(value, str) else f"{value:,}" if isinstance(value, int) else f"{value:g}"
+    return value if isinstance(value, str) else f"{value:,}".removesuffix(".0")
 
 
 def question(claim: Prepared, name: str, kind: str) -> str:
