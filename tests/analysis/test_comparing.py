@@ -227,6 +227,61 @@ def test_models_that_cannot_be_fitted_are_told(before, after, given, problem):
     assert found.least_overlap_share == 0.0
 
 
+@pytest.mark.parametrize("scale", [1e-12, 1.0, 1e9, 1e20])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_the_scale_of_a_column_changes_nothing_but_its_coefficient(scale, weighted):
+    """Squares of populations, or amounts in cents: beside the intercept, such columns are 1e16 times as large."""
+    rng = np.random.default_rng(1)
+    x = rng.uniform(1.0, 3.0, 200)
+    y, z = 3.0 + x + rng.normal(size=200), (rng.random(200) < 1 / (1 + np.exp(2.0 - x))).astype(float)
+    weights = rng.integers(1, 9, 200) if weighted else None
+    plain, other = (table({"x": x * by, "y": y, "z": z}, weights=weights) for by in (1.0, scale))
+    for given in ({"model": "y ~ x + I(x ** 2)"}, {"model": "z ~ x", "family": "logistic"}):
+        wanted = comparing.compared("m", rule(**given), plain, plain).estimates
+        found = comparing.compared("m", rule(**given), other, other).estimates
+        for power, (one, scaled) in enumerate(zip(wanted, found, strict=True)):
+            assert scaled.before.estimate * scale**power == pytest.approx(one.before.estimate, rel=1e-6)
+            assert scaled.before.standard_error * scale**power == pytest.approx(one.before.standard_error, rel=1e-6)
+
+
+def test_a_record_far_out_does_not_separate_the_outcomes():
+    """Its outcome is all but certain, yet the likelihood has a maximum."""
+    x = [0, 1, 2, 3, 4, 5, 6, 7, 1e5]
+    far = table({"x": x, "y": [0, 0, 1, 0, 1, 0, 1, 1, 1]})
+    near = table({"x": x[:-1], "y": [0, 0, 1, 0, 1, 0, 1, 1]})
+    given = rule(model="y ~ x", family="logistic")
+    one, other = (comparing.compared("m", given, data, data) for data in (far, near))
+    assert one.problems == other.problems == ()
+    for name in ("estimate", "standard_error"):  # a record that is certain says nothing of the coefficients
+        for a, b in zip(one.estimates, other.estimates, strict=True):
+            assert getattr(a.before, name) == pytest.approx(getattr(b.before, name), rel=1e-6)
+
+
+def test_a_record_far_on_the_wrong_side_does_not_stop_the_others():
+    rng = np.random.default_rng(2)
+    x = rng.normal(size=40_000)
+    y = (rng.random(40_000) < 1 / (1 + np.exp(-x))).astype(float)
+    data = table({"x": [*x, 60.0], "y": [*y, 0.0]})  # by the model, a probability of about e^-60
+    found = comparing.compared("m", rule(model="y ~ x", family="logistic"), data, data)
+    assert found.problems == ()
+    slope = found.estimates[1].before
+    odds = slope.estimate * np.array([*x, 60.0]) + found.estimates[0].before.estimate
+    pull = np.array([*x, 60.0]) @ (np.array([*y, 0.0]) - 1 / (1 + np.exp(-odds)))
+    assert abs(pull) < 1e-6  # the slope of the likelihood
+
+
+def test_separation_shows_with_any_weights_and_no_fit_is_made_up():
+    logistic = rule(model="y ~ g", family="logistic")
+    g, y = [0] * 8 + [1, 1], [0, 1, 0, 0, 1, 1, 0, 1, 1, 1]  # all of group 1 have the outcome
+    for weight in (1e-7, 1e-3, 1.0, 1e5):
+        parted = table({"g": g, "y": y}, weights=[1.0] * 8 + [weight] * 2)
+        assert "separate" in comparing.compared("m", logistic, parted, parted).problems[0]
+    # statsmodels calls coefficients of 1e15 the result here, at which the likelihood is far from its maximum
+    g, y = [1, 4, 4, 5, 1, 1, 5, 5, 5], [1, 0, 1, 1, 1, 1, 0, 0, 1]
+    astray = table({"g": g, "y": y}, weights=[100, 0.001, 1000, 0.01, 0.001, 1000, 0.1, 0.001, 0.1])
+    assert comparing.compared("m", logistic, astray, astray).problems[0] == "Before: it did not converge."
+
+
 def test_of_a_model_that_was_not_made_nothing_else_is_said():
     odd = table({"y": [1, 2, 4, 3], "x": [-1, -2, -3, -4]})
     fine = table({"y": [1, 2, 4, 3], "x": [1, 2, 3, 4]})

@@ -31,7 +31,7 @@ CLOSE = {"ill": {"role": "confidential", "kind": "nominal", "t": 0.3}}
     ("make", "words"),
     [
         (lambda: recipe({}), "previous.releases: This must be given"),
-        (lambda: recipe("stable"), "a section with options"),
+        (lambda: recipe("stable"), r"options. Got: 'stable'. Hint: .*\[previous\] groups = \"stable\", rel"),
         (lambda: recipe({"releases": []}), "a list of earlier releases"),
         (lambda: recipe({"releases": FIRST}), "a list of earlier releases"),
         (lambda: recipe({"releases": [{"bundle": "first"}]}), "each entry has a bundle and an input"),

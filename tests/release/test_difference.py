@@ -356,8 +356,27 @@ def test_records_that_say_nothing_of_whose_they_are_are_refused(tmp_path):
         ct.difference(*later, before=[first], by="id")
 
 
-def test_a_changed_bundle_is_refused(two):
-    first, later = two
-    (later[0] / "recipe.toml").write_text((later[0] / "recipe.toml").read_text().replace("seed = 7", "seed = 8"))
-    with pytest.raises(ct.CoterieError, match="whose recipe was changed"):
-        ct.difference(*later, before=[first])
+@pytest.mark.parametrize("of_which", [0, 1], ids=["first", "later"])
+def test_a_bundle_that_is_not_whole_is_refused_before_anything_is_repeated(two, monkeypatch, of_which):
+    """A broken bundle is no broken promise: exit code 3 is about persons."""
+    from coterie.release import difference
+
+    monkeypatch.setattr(difference, "again", lambda *_: pytest.fail("repeated"))
+    folder = two[of_which][0]
+    for name, change, words in (
+        ("data.csv", lambda text: text.replace("1", "2", 1), "'data.csv', which was changed"),
+        ("data.csv", None, "no 'data.csv'"),
+        ("manifest.json", lambda text: text.replace('"records"', '"recordz"', 1), "'manifest.json', which was changed"),
+        ("manifest.json", lambda text: text.replace('"verified": true', '"verified": false'), "'manifest.json', which"),
+        ("recipe.toml", None, "no 'recipe.toml'"),
+        ("recipe.toml", lambda text: text.replace("seed = 7", "seed = 8"), "'recipe.toml', which was changed"),
+    ):
+        kept = (folder / name).read_text()
+        (folder / name).unlink()
+        if change is not None:
+            (folder / name).write_text(change(kept))
+        with pytest.raises(ct.CoterieError, match=words) as error:
+            ct.difference(*two[1], before=[two[0]])
+        assert not isinstance(error.value, ct.PromiseError)
+        assert str(folder) in str(error.value)
+        (folder / name).write_text(kept)

@@ -35,6 +35,9 @@ ERRORS = {
     ("logistic", True): "weighted maximum likelihood, sandwich (sampling with replacement, Taylor linearization); "
     "normal intervals",
 }
+_MOVED = 0.01  # share of a predictor, in a step of Newton's method: 1/30 without a maximum, next to nothing at one
+_FAR = 1e6  # standard deviations of an outcome from what the model says: a probability of 1e-12
+_EPSILON = float(np.finfo(np.float64).eps)
 _ALONE = Lock()  # libraries warn, and what is done with warnings is the same for all threads
 
 
@@ -229,7 +232,11 @@ def _named(name: str, labels: Mapping[str, tuple[str, list[str]]]) -> str:
 
 
 def _fitted(family: str, y: Floats, x: Floats, weights: Floats | None) -> list[AnalysisEstimate]:
-    """The coefficients, with standard errors and intervals."""
+    """The coefficients, with standard errors and intervals.
+
+    Columns are fitted as shares of their largest value: beside columns of very different size, the library takes small
+    ones for none.
+    """
     import statsmodels.api as library
     from scipy.stats import t as student
 
@@ -237,26 +244,62 @@ def _fitted(family: str, y: Floats, x: Floats, weights: Floats | None) -> list[A
     if n <= p:
         raise UnfittedError(f"{n:,} records are too few for {p:,} coefficients")
     largest = np.abs(x).max(axis=0)
-    scaled = x / np.where(largest > 0.0, largest, 1.0)
+    scale = np.where(largest > 0.0, largest, 1.0)
+    scaled = x / scale
     if not np.all(np.isfinite(scaled)) or np.linalg.matrix_rank(scaled) < p:
         raise UnfittedError("its columns are linearly dependent, so coefficients are not unique")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        robust = {} if weights is None else {"cov_type": "HC0"}
         if family == "linear":
-            fitted = (library.OLS(y, x) if weights is None else library.WLS(y, x, weights=weights)).fit(**robust)
+            model = library.OLS(y, scaled) if weights is None else library.WLS(y, scaled, weights=weights)
+            fitted = model.fit(cov_type="nonrobust" if weights is None else "HC0")
         else:
-            binomial = library.families.Binomial()
-            given = {} if weights is None else {"var_weights": weights / weights.mean()}
-            fitted = library.GLM(y, x, family=binomial, **given).fit(tol=1e-12, maxiter=100, **robust)
+            fitted = _fitted_logistic(library, y, scaled, weights)
     errors = np.asarray(fitted.bse, np.float64)
-    if family == "logistic":
-        near = np.minimum(fitted.fittedvalues, 1.0 - fitted.fittedvalues)
-        if near.min() < 1e-9:
-            raise UnfittedError("categories or numbers separate the outcomes, so coefficients have no finite estimate")
-        if not fitted.converged:
-            raise UnfittedError("it did not converge")
     if weights is not None:
         errors = errors * np.sqrt(n / (n - 1))
     times = float(student.ppf(0.975, n - p)) if family == "linear" else NORMAL
-    return [estimate(float(b), float(e), times) for b, e in zip(fitted.params, errors, strict=True)]
+    return [estimate(float(b), float(e), times) for b, e in zip(fitted.params / scale, errors / scale, strict=True)]
+
+
+def _fitted_logistic(library: Any, y: Floats, x: Floats, weights: Floats | None) -> Any:
+    """A logistic model at its maximum; refused if it has none. Errors come last: they have no bounds without one."""
+    root = np.ones(len(y)) if weights is None else np.sqrt(weights / weights.mean())
+    model = library.GLM(y, x, family=library.families.Binomial(), var_weights=root * root)
+    how: dict[str, Any] = {"tol": 1e-12, "maxiter": 100}
+    fitted = model.fit(**how)
+    sign = np.where(y > 0.0, 1.0, -1.0)
+    moved = _moved(x, sign, root, np.asarray(fitted.params, np.float64))
+    if moved is not None and np.min(sign * moved) >= -_MOVED * np.max(np.abs(moved)):
+        raise UnfittedError("categories or numbers separate the outcomes, so coefficients have no finite estimate")
+    if moved is not None or not fitted.converged:
+        raise UnfittedError("it did not converge")
+    return fitted if weights is None else model.fit(start_params=fitted.params, cov_type="HC0", **how)
+
+
+def _moved(x: Floats, sign: Floats, root: Floats, coefficients: Floats) -> Floats | None:
+    """How one step more of Newton's method moves the predictors of records; None at a maximum.
+
+    Where outcomes are separated there is none: each step adds about 1 to the predictor of a record that is, towards its
+    outcome, and takes nothing from others; the library stops at some 30. At a maximum it adds nothing, even where a
+    record far out is predicted with near certainty, rightly or wrongly.
+
+    The step is that of least squares, with rows of the matrix times the standard deviation that the model gives to an
+    outcome. Of records that are far on the wrong side this is nothing, and only their part of the slope counts.
+    """
+    predictor = x @ coefficients
+    if np.min(sign * predictor) > 0.0:
+        return predictor  # each record is on the side of its outcome
+    with np.errstate(over="ignore"):
+        half = np.exp(-0.5 * np.abs(predictor))
+        left = root * sign * np.exp(-0.5 * sign * predictor)  # of the outcome, in its standard deviations
+        wrong = 1.0 / (1.0 + np.exp(sign * predictor))
+    fair = np.abs(left) < _FAR
+    q, r = np.linalg.qr((root * half / (1.0 + half * half))[:, None] * x)
+    pull = x[~fair].T @ (root * root * sign * wrong)[~fair]
+    slope = q[fair].T @ left[fair] + np.linalg.lstsq(r.T, pull, rcond=_EPSILON)[0]
+    step, _, rank, _ = np.linalg.lstsq(r, slope, rcond=_EPSILON)
+    if rank < len(r):
+        return -sign  # the library went astray: nowhere has a maximum all outcomes certain
+    moved: Floats = x @ step
+    return moved if np.max(np.abs(moved) / (1.0 + np.abs(predictor))) >= _MOVED else None

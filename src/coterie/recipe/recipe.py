@@ -335,9 +335,17 @@ def _read(document: Mapping[str, Any], mistakes: list[Mistake]) -> dict[str, Any
     return values
 
 
+_MEANT = {  # what may be meant by a single value
+    "previous": 'for example [previous] groups = "stable", releases = [{ bundle = "first", input = "first.csv" }].',
+    "population": "for example [population] fraction = 0.05.",
+    "promise": "for example [promise] risk = 0.09.",
+}
+
+
 def _section(cls: Any, given: Any, path: tuple[str, ...], mistakes: list[Mistake], rest: str | None = None) -> Any:
     if not isinstance(given, Mapping):
-        mistakes.append(Mistake(path, "This must be a section with options.", shown(given)))
+        hint = _MEANT.get(path[0])
+        mistakes.append(Mistake(path, "This must be a section with options.", shown(given), hint))
         return None
     return read_section(cls, given, path, mistakes, rest)
 

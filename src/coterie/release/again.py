@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
 from typing import Any
 
-from ..errors import CoterieError
+from ..errors import CoterieError, PromiseError
 from ..formats import content_hash
 from ..recipe import Recipe
+from .check import check_files, check_manifest
 from .manifest import DATA, data_name, read_manifest
 from .watching import Watched, Watcher
 
@@ -44,10 +45,7 @@ def checked_pairs(pairs: Sequence[tuple[Any, Any]], hint: str | None = None) -> 
         if data_name(manifest) == DATA:
             what = "A release made on Spark cannot be repeated in memory, record by record."
             raise CoterieError(what, f"'{folder}'", "protect the file on one machine, if it fits into memory.")
-        if content_hash(folder / "recipe.toml") != manifest["files"]["recipe.toml"]["sha256"]:
-            raise CoterieError(
-                "The recipe of a bundle must not have been changed.", f"'{folder}', whose recipe was changed"
-            )
+        _check_whole(folder, manifest)
         wanted = manifest["input"].get("sha256")
         if isinstance(table, (str, Path)):
             if not Path(table).exists():
@@ -57,6 +55,20 @@ def checked_pairs(pairs: Sequence[tuple[Any, Any]], hint: str | None = None) -> 
                 raise CoterieError("The input must be the file that the release was made from.", got, hint)
         out.append((folder, table))
     return out
+
+
+def _check_whole(folder: Path, manifest: Mapping[str, Any]) -> None:
+    """Refuse a bundle whose manifest, recipe or data are not as they were written.
+
+    This breaks no promise of the release that is looked at, so it is no `PromiseError`.
+    """
+    try:
+        check_manifest(folder, manifest)
+        needed = {name: manifest["files"][name] for name in ("recipe.toml", data_name(manifest))}
+        hashes = {name: content_hash(folder / name) for name in needed if (folder / name).is_file()}
+        check_files(str(folder), {"files": needed}, hashes, ())
+    except PromiseError as error:
+        raise CoterieError(error.what, f"'{folder}': {error.got}", error.hint) from None
 
 
 def recipe_of(folder: Path) -> Recipe:
