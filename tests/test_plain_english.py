@@ -35,6 +35,7 @@ EVERYWHERE = [
     (r"\bsays? (?:all )?there is to say\b|\bthere is to say\b", "cannot be combined with"),
     (r"\bcould not be hidden\b|\bhides? among\b", "set to missing (local suppression); smallest equivalence class"),
     (r"\bwith the same gaps\b", "every pattern of missing values"),
+    (r"\bone a line\b|\btaken off\.", "one per line; removed"),
     (r"\btell something\b|\bmay do\b(?=[.;,])", "disclose something; be enough"),
 ]
 
