@@ -26,7 +26,8 @@ HERE = Path(__file__).parent
 FOLDER = HERE / "pictures" / "gallery"
 TIMES = FOLDER / "times.csv"
 COLOURS = (
-    "#4477aa", "#ee6677", "#228833", "#aa8800", "#66ccee", "#aa3377", "#777777", "#004488", "#bb5566", "#117733", "#000000",
+    "#4477aa", "#ee6677", "#228833", "#aa8800", "#66ccee", "#aa3377", "#777777", "#004488", "#bb5566", "#117733",
+    "#000000",
 )  # fmt: skip
 MARKS = ("o", "s", "^", "D", "v", "P", "X", "*", "<", ">", ".")
 SIX = ("mdav", "mdav+", "v-mdav", "mdav*", "m-d", "auto")
