@@ -25,10 +25,13 @@ import coterie as ct
 HERE = Path(__file__).parent
 FOLDER = HERE / "pictures" / "gallery"
 TIMES = FOLDER / "times.csv"
-COLOURS = ("#4477aa", "#ee6677", "#228833", "#aa8800", "#66ccee", "#aa3377", "#777777", "#004488", "#bb5566", "#117733")
-MARKS = ("o", "s", "^", "D", "v", "P", "X", "*", "<", ">")
+COLOURS = (
+    "#4477aa", "#ee6677", "#228833", "#aa8800", "#66ccee", "#aa3377", "#777777", "#004488", "#bb5566", "#117733",
+    "#000000",
+)  # fmt: skip
+MARKS = ("o", "s", "^", "D", "v", "P", "X", "*", "<", ">", ".")
 SIX = ("mdav", "mdav+", "v-mdav", "mdav*", "m-d", "auto")
-LINES = ("mdav", "mdav1", "mdav+", "v-mdav", "mdav*", "md", "m-d", "mu-approx", "path", "auto")
+LINES = ("mdav", "mdav1", "mdav+", "v-mdav", "mdav*", "md", "m-d", "mu-approx", "path", "auto", "exact")
 TIMED = {"mdav": {}, "mdav+": {}, "v-mdav": {"gamma": 0.2}, "mdav*": {}, "m-d": {}, "mu-approx": {}}
 
 
@@ -60,7 +63,7 @@ def groups():
         r = ct.microaggregate(X, k=5, method=method)
         for g in range(len(r.sizes)):
             members, centre = X[r.labels == g], r.data[r.labels == g][0]
-            colour = COLOURS[g % len(COLOURS)]
+            colour = COLOURS[g % 10]
             for x, y in members:
                 panel.plot([x, centre[0]], [y, centre[1]], color=colour, linewidth=0.7, alpha=0.7)
             panel.scatter(*members.T, color=colour, s=9)

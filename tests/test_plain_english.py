@@ -17,11 +17,11 @@ ROOT = Path(__file__).parent.parent
 EVERYWHERE = [
     (
         r"\bOf all that is random\b|; else the (?:recipe|file|table)'s\b",
-        "Random seed. Default: the recipe's, or a new one.",
+        "Default: the recipe's, or a new one.",
     ),
     (
         r"\bloses nothing, 100\b",
-        "give the range of a percentage: 0 %: values unchanged; 100 %: one common value for all",
+        "give the range: 0 %: values unchanged; 100 %: one common value for all",
     ),
     (r"\bBest of its kind\b|\bnone is better in\b", "on the risk-utility frontier (not dominated)"),
     (r"\bWarm with a\b|\bstronger upwards\b", "orange, +: correlation increased"),
@@ -35,6 +35,7 @@ EVERYWHERE = [
     (r"\bsays? (?:all )?there is to say\b|\bthere is to say\b", "cannot be combined with"),
     (r"\bcould not be hidden\b|\bhides? among\b", "set to missing (local suppression); smallest equivalence class"),
     (r"\bwith the same gaps\b", "every pattern of missing values"),
+    (r"\bone a line\b|\btaken off\.", "one per line; removed"),
     (r"\btell something\b|\bmay do\b(?=[.;,])", "disclose something; be enough"),
 ]
 

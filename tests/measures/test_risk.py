@@ -243,7 +243,7 @@ def test_inference_names_the_column_that_is_told_most():
     ill = column([1, 1, 0, 1], "boolean", "ill", ("false", "true"))
     cost = column([1, 2, 3, 4], name="cost")
     found = risk.inference([cost, ill], labels)
-    assert "'ill' has one value at most in the equivalence class of 50.0 % of the records" in found.sentence
+    assert "'ill' has at most one value in the equivalence class of 50.0 % of the records" in found.sentence
     assert found.columns["cost"].constant_share == 0
     assert risk.inference([cost], labels).sentence.startswith("No equivalence class")
     assert risk.inference([], labels).sentence == "No column is confidential."

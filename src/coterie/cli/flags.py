@@ -82,8 +82,8 @@ Strata = Annotated[
     typer.Option(
         "--strata",
         metavar="COLUMNS[:SMALL]",
-        help="Quasi-identifiers that are the same within every group. SMALL says what to do with strata of fewer than k "
-        "records: refuse (default), merge or suppress.",
+        help="Quasi-identifiers that are the same within every group. SMALL says what to do with strata of fewer than "
+        "k records: refuse (default), merge or suppress.",
     ),
 ]
 Missing = Annotated[
@@ -123,8 +123,8 @@ Unit = Annotated[
     typer.Option(
         "--unit",
         metavar="COLUMN",
-        help="The unit, such as a person or household: k counts different values of this column, not records. It is dropped unless "
-        "--keep names it. 'none' counts records.",
+        help="The unit, such as a person or household: k counts different values of this column, not records. It is "
+        "dropped unless --keep names it. 'none' counts records.",
     ),
 ]
 Formulas = Annotated[

@@ -420,7 +420,7 @@ def inference(columns: Sequence[Column], classes: Sequence[Ints]) -> Inference:
     if constant:
         worst = max(constant, key=lambda name: constant[name])
         sentence = (
-            f"Attribute disclosure: '{worst}' has one value at most in the equivalence class of "
+            f"Attribute disclosure: '{worst}' has at most one value in the equivalence class of "
             f"{_share(constant[worst])} of the records, and is known for every member."
             if constant[worst] > 0
             else "No equivalence class has the same confidential value in all its records."
