@@ -93,16 +93,14 @@ def _asked(
     """The analyses that options ask for, by names that say what they are."""
     there = {kind for kind, texts in given.items() if texts}
     measured = there & {"mean", "total", "quantiles"}
-    for name, value, helps in (
-        ("--family", family, "model" in there),
-        ("--at", at, "quantiles" in there),
-        ("--by", by, bool(measured)),
-        ("--unweighted", unweighted or None, bool(there)),
+    for name, value, helps, other in (
+        ("--family", family, "model" in there, "--model"),
+        ("--at", at, "quantiles" in there, "--quantiles"),
+        ("--by", by, bool(measured), "--mean, --total or --quantiles"),
+        ("--unweighted", unweighted or None, bool(there), "--table, --mean, --total, --quantiles or --model"),
     ):
         if value is not None and not helps:
-            raise CoterieError(
-                f"{name} has no effect here.", hint="use it with --table, --mean, --total, --quantiles or --model."
-            )
+            raise CoterieError(f"{name} has no effect here.", hint=f"use it with {other}.")
     asked: dict[str, dict[str, Any]] = {}
     for kind, texts in given.items():
         for text in texts or ():

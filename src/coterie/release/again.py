@@ -66,9 +66,9 @@ def _check_whole(folder: Path, manifest: Mapping[str, Any]) -> None:
         check_manifest(folder, manifest)
         needed = {name: manifest["files"][name] for name in ("recipe.toml", data_name(manifest))}
         hashes = {name: content_hash(folder / name) for name in needed if (folder / name).is_file()}
-        check_files(str(folder), {"files": needed}, hashes, ())
+        check_files(folder.name, {"files": needed}, hashes, ())
     except PromiseError as error:
-        raise CoterieError(error.what, f"'{folder}': {error.got}", error.hint) from None
+        raise CoterieError(error.what, f"in '{folder}', {error.got}", error.hint) from None
 
 
 def recipe_of(folder: Path) -> Recipe:
