@@ -91,8 +91,9 @@ def fits(method, k, data):
 
 
 def best_bound(rows, name, k):
-    """The largest lower bound of a set and k that some row has, and how it came about."""
-    found = [row for (n, kk, _), row in rows.items() if (n, kk) == (name, k) and row["bound_percent"]]
+    """The largest lower bound for a set and k, and what proved it. That of a smaller k holds too: groups of at least k
+    records have at least that many."""
+    found = [row for (n, kk, _), row in rows.items() if n == name and kk <= k and row["bound_percent"]]
     best = max(found, key=lambda row: (float(row["bound_percent"]), EFFORTS.index(row["bound_effort"])), default=None)
     return (None, "") if best is None else (float(best["bound_percent"]), best["bound_effort"])
 
@@ -215,7 +216,11 @@ def main():
     given = parser.parse_args()
     if not given.page:
         run(given)
-    PAGE.write_text(page(rows_of()), encoding="utf-8")
+    rows = rows_of()
+    for name, k in sorted({key[:2] for key in rows}):  # by k: a bound passes on to larger ones
+        settle(rows, name, k)
+    write(rows)
+    PAGE.write_text(page(rows), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -52,6 +52,13 @@ def test_gaps_are_those_of_losses_and_bounds():
         assert float(row["cpu_seconds"]) > 0, key
 
 
+def test_bounds_do_not_fall_with_k():
+    """Groups of at least k + 1 records are groups of at least k: what is proven of these holds for them."""
+    for name in {key[0] for key in ROWS}:
+        bounds = [float(ROWS[name, k, "mdav"]["bound_percent"]) for k in range(2, 11) if (name, k, "mdav") in ROWS]
+        assert bounds == sorted(bounds), name
+
+
 def test_the_page_shows_the_file():
     assert (ROOT / "docs" / "benchmark.md").read_text(encoding="utf-8") == table.page(ROWS)
 
