@@ -55,11 +55,12 @@ def write(rows):
     os.replace(part, FILE)
 
 
-def command(name, k, method):
+def command(name, k, method, options):
     loader = ct.datasets.DATASETS[name].__name__
+    given = "".join(f", {key}={value:g}" for key, value in options.items())
     return (
         f'python -c "import coterie as ct; '
-        f"print(ct.microaggregate(ct.datasets.{loader}().X, k={k}, method='{method}'))\""
+        f"print(ct.microaggregate(ct.datasets.{loader}().X, k={k}, method='{method}'{given}))\""
     )
 
 
@@ -76,7 +77,8 @@ def measured(name, data, k, method, seconds):
         "data": name, "n": len(data.X), "p": data.X.shape[1], "k": k, "method": method,
         "loss_percent": f"{r.loss:.6f}", "loss_euclidean_percent": f"{r.loss_euclidean:.6f}",
         "bound_percent": "", "bound_effort": "", "gap_percent": "", "cpu_seconds": f"{took:.4f}",
-        "random_state": 0, "version": ct.__version__, "command": command(name, k, method),
+        "random_state": 0, "version": ct.__version__,
+        "command": command(name, k, method, options),
     }  # fmt: skip
     if method == "exact":
         row["bound_percent"], row["bound_effort"] = f"{r.bound('fast').loss:.6f}", "exact"
@@ -89,8 +91,9 @@ def fits(method, k, data):
 
 
 def best_bound(rows, name, k):
-    """The largest lower bound of a set and k that some row has, and how it came about."""
-    found = [row for (n, kk, _), row in rows.items() if (n, kk) == (name, k) and row["bound_percent"]]
+    """The largest lower bound for a set and k, and what proved it. That of a smaller k holds too: groups of at least k
+    records have at least that many."""
+    found = [row for (n, kk, _), row in rows.items() if n == name and kk <= k and row["bound_percent"]]
     best = max(found, key=lambda row: (float(row["bound_percent"]), EFFORTS.index(row["bound_effort"])), default=None)
     return (None, "") if best is None else (float(best["bound_percent"]), best["bound_effort"])
 
@@ -101,7 +104,7 @@ def settle(rows, name, k):
     for (n, kk, method), row in rows.items():
         if (n, kk) != (name, k) or bound is None:
             continue
-        if METHODS[method].by_column:  # it groups every column on its own, which the bound is not about
+        if METHODS[method].by_column:  # it groups each column separately, which the bound is not about
             row["bound_percent"], row["bound_effort"], row["gap_percent"] = "", "", ""
             continue
         row["bound_percent"], row["bound_effort"] = f"{bound:.6f}", effort
@@ -165,7 +168,7 @@ def page(rows):
             found = {(k, m): row for (n, k, m), row in rows.items() if n == name}
             if found:
                 parts += _table(name, found)
-    PAGE.write_text("\n".join(parts).rstrip() + "\n", encoding="utf-8")
+    return "\n".join(parts).rstrip() + "\n"
 
 
 def _table(name, found):
@@ -213,7 +216,11 @@ def main():
     given = parser.parse_args()
     if not given.page:
         run(given)
-    page(rows_of())
+    rows = rows_of()
+    for name, k in sorted({key[:2] for key in rows}):  # by k: a bound passes on to larger ones
+        settle(rows, name, k)
+    write(rows)
+    PAGE.write_text(page(rows), encoding="utf-8")
 
 
 if __name__ == "__main__":
