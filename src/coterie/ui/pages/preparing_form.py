@@ -13,12 +13,15 @@ from .. import edits
 from ..asked import Form
 
 _FIELDS = {
-    "numbers": ("bottom", "top", "round", "bands", "width"),
+    "numbers": ("bottom", "bottom_label", "top", "top_label", "round", "bands", "width", "bands_as"),
     "dates": ("bottom", "top", "precision"),
-    "categories": ("rare", "others"),
+    "categories": ("recode", "rare", "others"),
 }
-_SORTS = {"numeric": "numbers", "integer": "numbers", "datetime": "dates", "nominal": "categories"}
-_TEXTS = ("precision", "others")
+_SORTS = {
+    "numeric": "numbers", "integer": "numbers", "datetime": "dates", "nominal": "categories", "ordinal": "categories",
+}  # fmt: skip
+_TEXTS = ("precision", "others", "top_label", "bottom_label", "bands_as")
+_TURNS_INTO = "="  # between an old name and the new one
 
 
 def sort_of(rule: Mapping[str, Any], suggested: Suggested) -> str:
@@ -41,11 +44,13 @@ def _kind(rule: Mapping[str, Any], suggested: Suggested) -> dict[str, Any]:
 
 def shown(rule: Mapping[str, Any]) -> dict[str, str]:
     """The options as they stand in the fields."""
-    said = {key: rule[key] for key in PREPARING if key in rule}
-    return {
-        key: ", ".join(f"{edge}" for edge in value) if isinstance(value, (list, tuple)) else f"{value}"
-        for key, value in said.items()
-    }
+    return {key: _text(rule[key]) for key in PREPARING if key in rule}
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return "\n".join(f"{old} {_TURNS_INTO} {new}" for old, new in value.items())
+    return ", ".join(f"{edge}" for edge in value) if isinstance(value, (list, tuple)) else f"{value}"
 
 
 def said(rule: Mapping[str, Any], form: Form, suggested: Suggested) -> dict[str, Any]:
@@ -53,6 +58,8 @@ def said(rule: Mapping[str, Any], form: Form, suggested: Suggested) -> dict[str,
     kind = _kind(rule, suggested)
     out = dict(rule)
     for key in (key for keys in _FIELDS.values() for key in keys):
+        if key == "recode" and form.text(key).split("\n") == _text(rule.get(key, "")).strip().split("\n"):
+            continue  # as it was: names may hold the sign, or blanks around them
         if key in form:
             out = edits.with_option(out, key, _value(key, form.text(key)))
     if out.get("role") != "other":
@@ -64,6 +71,16 @@ def said(rule: Mapping[str, Any], form: Form, suggested: Suggested) -> dict[str,
 def _value(key: str, text: str) -> Any:
     if key in _TEXTS:
         return text
+    if key == "recode":
+        return _recoding(text)
     if key == "bands":
         return [edits.number_or_text(part) for part in re.split(r"[,;\s]+", text) if part]
     return edits.number_or_text(text)
+
+
+def _recoding(text: str) -> Any:
+    """Old and new names, a pair in each line. Where one is no such pair: the text, which the recipe refuses."""
+    pairs = [[name.strip() for name in line.split(_TURNS_INTO)] for line in text.split("\n") if line.strip()]
+    if any(len(pair) != 2 for pair in pairs) or len({old for old, _ in pairs}) < len(pairs):
+        return text
+    return dict(pairs)
