@@ -69,6 +69,18 @@ def _bound() -> None:
         result.bound(effort)
 
 
+def _guards() -> None:
+    """What keeps guards, beginning with the part that a run compiles last."""
+    from .algorithms.confidential.guards import Condition, watch_of
+    from .algorithms.confidential.k_first import k_first
+    from .algorithms.confidential.merge import merge
+
+    X, codes, k = _table(600), np.random.default_rng(0).integers(0, 8, 600), 5
+    watch = watch_of([Condition(ordered=False, l=3)], [codes], [None])
+    k_first(X, k, watch)
+    merge(X, k, np.arange(len(X)) // k, watch)
+
+
 def _protected(**guards: Any) -> None:
     """A table with all kinds of columns, one of them confidential."""
     import pyarrow as pa
@@ -98,6 +110,7 @@ REHEARSALS: dict[str, Callable[[], None]] = {
     **_of_methods(),
     "search, large groups": lambda: _grouped(4 * _LARGE, "mdav", _LARGE, refine="quick"),
     "bounds": _bound,
+    "guards": _guards,
     "protect": _protected,
     "protect, l": lambda: _protected(diagnosis={"l": 2}),
     "protect, entropy": lambda: _protected(diagnosis={"entropy": 2.0}),

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..algorithms.confidential.guarded import UnreachableError, guarded_part
+from ..algorithms.confidential.guarded import UnreachableError, compile_guards_ahead, guarded_part
 from ..algorithms.limits import Limits
 from ..algorithms.run import by_first_appearance, groups_of
 from ..algorithms.unit_mdav import groups_of_units
@@ -87,6 +87,8 @@ def _grouped(
 ) -> Grouped:
     labels: Ints | None = None
     chosen: dict[str, Any] = {}
+    if watch is not None:
+        compile_guards_ahead()
     if recipe.guard.rule == "merge":
         labels, found = groups_of(X, k, method, params, refine, np.random.default_rng(list(seed)))
         if "cut_short" in found:

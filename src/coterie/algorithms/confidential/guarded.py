@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import CoterieError
+from ...kernels import compile_ahead, merging
 from ...kernels.watch import Watch
 from ..mdav import mdav
 from .guards import Guard, measured, part_of, watch
@@ -112,6 +113,11 @@ def guarded_part(X: Floats, k: int, labels: Ints | None, watch: Watch, rule: str
     fitting = [g for g in range(len(watch.codes)) if watch.ordered[g] and np.isfinite(watch.t[g])]
     out = _within(X, k, labels, watch, rule, fitting[0] if rule == "t-first" else -1)
     return split_again(X, k, out, watch) if split else out
+
+
+def compile_guards_ahead() -> None:
+    """Begin to compile what guards need, for whoever forms groups first."""
+    compile_ahead("guards", needs=merging.merge_worst)
 
 
 class UnreachableError(Exception):
