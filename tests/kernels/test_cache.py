@@ -11,7 +11,7 @@ from types import SimpleNamespace
 import pytest
 
 from coterie import progress, warm_up
-from coterie.kernels import _ahead, _cache, exact_sum
+from coterie.kernels import _ahead, _cache, _jit, exact_sum
 
 HOLDER = """
 import sys
@@ -66,6 +66,44 @@ def test_folders_in_order(tmp_path, monkeypatch):
     monkeypatch.setattr(_cache, "_chosen", [])
     monkeypatch.setattr(_cache, "_writable", lambda _: False)
     assert _cache._places(exact_sum.add.py_func) == ([str(image), str(own)], None)
+
+
+def twice(x: float) -> float:
+    return 2.0 * x
+
+
+def cached(tmp_path, monkeypatch):
+    """A kernel of its own whose cache is here."""
+    monkeypatch.setattr(_cache, "_places", lambda _: ([str(tmp_path)], str(tmp_path)))
+    return _jit.kernel(twice)
+
+
+class Busy:
+    """A context that another thread is just refreshing, under Numba's lock."""
+
+    def __init__(self, context):
+        self._context = context
+
+    def refresh(self):
+        raise ValueError("generator already executing")
+
+    def codegen(self):
+        return self._context.codegen()
+
+
+def test_looking_for_a_compiled_kernel_needs_no_lock(tmp_path, monkeypatch):
+    """Two candidates at a time, nothing compiled yet: one looks while the other compiles."""
+    own = cached(tmp_path, monkeypatch)
+    assert not own._cache.holds(("some", "types"), Busy(own.targetctx))
+
+
+def test_a_broken_cache_is_none(tmp_path, monkeypatch):
+    own = cached(tmp_path, monkeypatch)
+    for name in (f"{own._cache._name}.nbi", f"inner-{own._cache._name}.nbi"):
+        (tmp_path / name).write_bytes(b"half a file")
+    assert not own._cache.holds(("some", "types"), own.targetctx)
+    assert not own._cache.holds_any()
+    assert own(1.5) == 3.0  # compiled, and not kept
 
 
 def kernel(holds, signatures=()):

@@ -87,6 +87,15 @@ def _places(function: Any) -> tuple[list[str], str | None]:
     return _chosen[0]
 
 
+def _index(file: Any) -> dict[Any, Any]:
+    """What a file knows of compiled versions; nothing, if it is broken."""
+    try:
+        known: dict[Any, Any] = file._load_index()
+    except Exception:  # half a file, or one of another version
+        return {}
+    return known
+
+
 class _Cache:
     """The compiled versions of one kernel: what a dispatcher of Numba asks of its cache."""
 
@@ -106,14 +115,13 @@ class _Cache:
         return sig, codegen.magic_tuple(), hashlib.sha256(self._function.__code__.co_code).hexdigest()
 
     def holds(self, sig: Any, context: Any) -> bool:
-        """Whether there is a compiled version."""
-        context.refresh()
+        """Whether there is a compiled version. Asked without Numba's lock, so the context must stay as it is."""
         key = self._key(sig, context.codegen())
-        return any(key in file._load_index() for file in self._files)
+        return any(key in _index(file) for file in self._files)
 
     def holds_any(self) -> bool:
         """Whether there is a compiled version for some arguments."""
-        return any(file._load_index() for file in self._files)
+        return any(_index(file) for file in self._files)
 
     def load_overload(self, sig: Any, context: Any) -> Any:
         """Give what was compiled, or None; then nobody else compiles this kernel until `done` is called."""
@@ -140,7 +148,7 @@ class _Cache:
             return
         try:
             self._own.save(self._key(sig, data.codegen), self._impl.reduce(data))
-        except OSError:  # no room, or no longer writable: it is compiled again by the next process
+        except Exception:  # no room, no longer writable, or half a file: it is compiled again by the next process
             self._own = None
 
     def done(self) -> None:
