@@ -106,7 +106,6 @@ def _protected(**guards: Any) -> None:
 
 REHEARSALS: dict[str, Callable[[], None]] = {
     "search": _search,
-    "mdav*": lambda: _grouped(_MANY, "mdav*"),
     **_of_methods(),
     "search, large groups": lambda: _grouped(4 * _LARGE, "mdav", _LARGE, refine="quick"),
     "bounds": _bound,

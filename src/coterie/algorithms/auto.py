@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 
 from ..kernels import compile_ahead, search
 from ..progress import more
-from .free import FEW
 from .limits import Limits
 from .mdav import mdav
 from .mdav_star import mdav_star
@@ -29,8 +28,7 @@ def auto(X: Floats, k: int, *, loss: Callable[[Ints], float], rng: np.random.Gen
     The search is a quick one: at k = 5, 40 steps for each group, or 80,000 where that is more; some 0.1 ms of CPU for a
     record. Of the partitions on the way, the one with the least of the loss that was asked for is kept.
     """
-    tiles = len(X) // k * len(X) > FEW and len(X) <= SMALL
-    compile_ahead("search", *(["mdav*"] if tiles else []), needs=search.steps)
+    compile_ahead("search", needs=search.steps)
     partitions = [Found(shared("mdav", X, k, mdav), {"method": "mdav"})]
     more(len(X))
     if len(X) <= SMALL:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 import time
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..kernels import exact_sum, growth, tiles, tree
+from ..kernels import at_hand, exact_sum, growth, tiles, tree
 from ..kernels import mdav_loops as mdav
 from ..kernels import scan as few
 from ..kernels.turns import Turn
@@ -17,7 +18,8 @@ from ..progress import done
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-FEW = 6_000_000  # looks at a record: up to so many, scans take less time than tiles, and than compiling for these
+FEW = 6_000_000  # looks at a record: up to so many, scans take less time than tiles
+UNCOMPILED = 16  # times as many, where tiles would have to be compiled for: scans take 0.2 s longer then, at most
 LOOSE = 0.25  # where searches open a larger share of the tiles, the tree saves nothing: they bound every tile at once
 _AT_ONCE = (500, 20_000)  # records, at least and at most, between two chances to interrupt
 _PAUSE = 0.25  # seconds between these, about
@@ -266,6 +268,10 @@ class FewRecords:
         return max(least, len(self) - max(1, _LOOKS // self.X.size))
 
 
-def free_records(X: Floats, scans: int, *, keep_centroid: bool = False) -> FewRecords | FreeRecords:
-    """All records of X, in tiles or for so many scans, whichever takes less time."""
-    return FewRecords(X) if scans * len(X) <= FEW else FreeRecords(X, keep_centroid=keep_centroid)
+def free_records(X: Floats, scans: int, *, tiled: Any, keep_centroid: bool = False) -> FewRecords | FreeRecords:
+    """All records of X, in tiles or for so many scans, whichever takes less time.
+
+    `tiled` is the kernel that is for tiles alone: where nobody has compiled it yet, scans are for larger tables too.
+    """
+    few = FEW if at_hand(tiled) else UNCOMPILED * FEW
+    return FewRecords(X) if scans * len(X) <= few else FreeRecords(X, keep_centroid=keep_centroid)

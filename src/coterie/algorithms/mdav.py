@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from ..kernels import mdav_loops
 from .free import free_records
 
 
@@ -29,7 +30,7 @@ def _from_the_centroid(X: NDArray[np.float64], k: int, sides: int) -> NDArray[np
     s is asked for after r's group has gone: the same record, unless all of the rest is equally far from r.
     """
     labels = np.empty(len(X), np.int64)
-    free = free_records(X, len(X) // k, keep_centroid=True)
+    free = free_records(X, len(X) // k, tiled=mdav_loops.groups_from_the_centroid, keep_centroid=True)
     g = 0
     for side in range(sides, 0, -1):
         while len(free) >= (side + 1) * k:

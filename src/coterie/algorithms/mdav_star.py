@@ -21,7 +21,7 @@ Ints = NDArray[np.int64]
 
 def mdav_star(X: Floats, k: int) -> Ints:
     """Each new origin r either opens a group or joins the one whose SSE grows least, whichever costs less a record."""
-    free = free_records(X, len(X) // k)
+    free = free_records(X, len(X) // k, tiled=growth.open_or_extend_in_turn)
     if isinstance(free, FewRecords):
         return _scanned(free, k)
     region = free.tiles.place // (SIZE * k)  # about as many groups will be founded there as a tile holds

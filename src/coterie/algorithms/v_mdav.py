@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from ..kernels import mdav_loops
 from ..progress import more
 from .free import free_records
 from .groups import farthest_first, join_nearest_centroid
@@ -42,7 +43,7 @@ def v_mdav(
 
 def _v_mdav(X: NDArray[np.float64], k: int, gamma: float, order: NDArray[np.int64]) -> NDArray[np.int64]:
     labels = np.full(len(X), -1, np.int64)
-    free = free_records(X, len(X) if gamma > 0.0 else len(X) // k)
+    free = free_records(X, len(X) if gamma > 0.0 else len(X) // k, tiled=mdav_loops.groups_in_turn)
     g = at = 0
     while len(free) >= k:
         at, g = free.take_groups_in_turn(order, at, k, gamma, labels, g)

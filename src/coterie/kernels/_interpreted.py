@@ -35,6 +35,11 @@ def by_hand(seconds: float) -> Iterator[None]:
         _patience.reset(token)
 
 
+def at_hand(compiled: Any) -> bool:
+    """Whether a kernel has been compiled, by this process or another, or is to be, whatever the work is."""
+    return bool(compiled.signatures) or _patience.get() == 0.0 or compiled._cache.holds_any()
+
+
 def let_interpret(compiled: Any) -> None:
     """Let a dispatcher call the function as it is where a call is small and would have to be compiled."""
     module = compiled.py_func.__module__.rpartition(".")[2]
