@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._jit import kernel
-from .tiles import SIZE, Tiles, distance_to_boxes, distances, nearest
+from .tiles import SIZE, Tiles, distance_to_boxes, distances, insert, nearest
 from .tree import NOBODY
 from .watch import Watch, lack
 
@@ -42,13 +42,28 @@ def _lack_with(watch: Watch, codes: Ints, out: int, new: int, room: Ints, enough
 
 
 @kernel
+def sort_up(row: Ints) -> None:
+    """Sort a row by Shell's method: NumPy's sort takes seconds to compile."""
+    gap = row.shape[0]
+    while gap > 1:
+        gap = max(1, gap * 5 // 11)
+        for i in range(gap, row.shape[0]):
+            value = row[i]
+            at = i
+            while at >= gap and row[at - gap] > value:
+                row[at] = row[at - gap]
+                at -= gap
+            row[at] = value
+
+
+@kernel
 def _sorted_codes(watch: Watch, members: Ints, codes: Ints) -> float:
     """Write the members' codes, sorted, a row for each guard; give the group's shortfall."""
     short = 0.0
     for w in range(codes.shape[0]):
         for i in range(members.shape[0]):
             codes[w, i] = watch.codes[w, members[i]]
-        codes[w].sort()
+        sort_up(codes[w])
         short += lack(watch, w, codes[w])
     return short
 
@@ -81,18 +96,21 @@ def guarded_group(tiles: Tiles, X: Floats, starts: Ints, watch: Watch, members: 
     """
     s, r = members.shape[0], members[0]
     codes, room = np.empty((watch.codes.shape[0], s), np.int64), np.empty(s, np.int64)
-    _nearest_others(tiles, X, r, members[1:])
-    short = _sorted_codes(watch, members, codes)
-    if short == 0.0:
-        return
-    offers = np.empty(s - 1 + near, np.int64)  # s is at least 2, so there is a last one
-    _nearest_others(tiles, X, r, offers)
-    for y in offers[s - 1 :]:
-        short = _offer(watch, members, codes, room, short, y)
-        if short == 0.0:
-            return
-    for y in _deeper(tiles, X, starts, r, offers[-1]):
-        short = _offer(watch, members, codes, room, short, y)
+    short = np.inf
+    offers = members[1:]  # s is at least 2, so there is a last one
+    for turn in range(3):  # those nearest, more of them, those of the blocks: one call in the text of each kernel
+        if turn == 1:
+            offers = np.empty(s - 1 + near, np.int64)
+        if turn == 2:
+            offers = _deeper(tiles, X, starts, r, offers[-1])
+        else:
+            _nearest_others(tiles, X, r, offers)
+        if turn == 0:
+            short = _sorted_codes(watch, members, codes)
+        first = s - 1 if turn < 2 else 0  # those before it are members
+        for y in offers[first:]:
+            if short > 0.0:
+                short = _offer(watch, members, codes, room, short, y)
         if short == 0.0:
             return
 
@@ -100,19 +118,16 @@ def guarded_group(tiles: Tiles, X: Floats, starts: Ints, watch: Watch, members: 
 @kernel
 def _deeper(tiles: Tiles, X: Floats, starts: Ints, r: int, last: int) -> Ints:
     """Give, nearest first, the free record of each block that is nearest to r of those farther away than `last`."""
-    found, d2 = np.empty(starts.shape[0] - 1, np.int64), np.empty(starts.shape[0] - 1)
+    found, d2 = np.full(starts.shape[0] - 1, NOBODY), np.full(starts.shape[0] - 1, np.inf)
     below = distance_to_boxes(tiles.tree.box, X[r])
     beyond = _d2(X, last, X[r])
     count = 0
     for j in range(found.shape[0]):
         x = _nearest_beyond(tiles, starts[j], starts[j + 1], X[r], r, below, beyond, last)
         if x != NOBODY:
-            d2[count], found[count] = _d2(X, x, X[r]), x
+            insert(d2, found, _d2(X, x, X[r]), x)
             count += 1
-    found = np.sort(found[:count])
-    for i in range(count):
-        d2[i] = _d2(X, found[i], X[r])
-    return found[np.argsort(d2[:count], kind="mergesort")]  # stable: of equally far ones the lowest first
+    return found[:count]
 
 
 @kernel
