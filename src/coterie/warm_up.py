@@ -69,16 +69,16 @@ def _bound() -> None:
         result.bound(effort)
 
 
-def _guards() -> None:
+def _guards(n: int) -> None:
     """What keeps guards, beginning with the part that a run compiles last."""
     from .algorithms.confidential.guards import Condition, watch_of
     from .algorithms.confidential.k_first import k_first
     from .algorithms.confidential.merge import merge
 
-    X, codes, k = _table(600), np.random.default_rng(0).integers(0, 8, 600), 5
+    X, codes, k = _table(n), np.random.default_rng(0).integers(0, 8, n), 5
     watch = watch_of([Condition(ordered=False, l=3)], [codes], [None])
-    k_first(X, k, watch)
     merge(X, k, np.arange(len(X)) // k, watch)
+    k_first(X, k, watch)
 
 
 def _protected(**guards: Any) -> None:
@@ -109,7 +109,8 @@ REHEARSALS: dict[str, Callable[[], None]] = {
     **_of_methods(),
     "search, large groups": lambda: _grouped(4 * _LARGE, "mdav", _LARGE, refine="quick"),
     "bounds": _bound,
-    "guards": _guards,
+    "guards": lambda: _guards(600),
+    "guards, many": lambda: _guards(_MANY),
     "protect": _protected,
     "protect, l": lambda: _protected(diagnosis={"l": 2}),
     "protect, entropy": lambda: _protected(diagnosis={"entropy": 2.0}),

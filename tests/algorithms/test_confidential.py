@@ -24,6 +24,7 @@ from confidential_reference import (
 )
 from conftest import needs_casc
 from coterie import datasets
+from coterie.algorithms import free
 from coterie.algorithms.confidential import k_first as k_first_
 from coterie.algorithms.confidential.guarded import guarded
 from coterie.algorithms.confidential.guards import Guard, closeness, distinct, entropy_l, holds, least_distance, watch
@@ -139,14 +140,16 @@ def test_merge_is_the_literal_rule(problem, seed):
     np.testing.assert_array_equal(merge(X, k, labels, watch(guards)), by_first_appearance(labels_of(slow, len(X))))
 
 
-@given(problems(most=30), st.integers(0, 6), st.integers(1, 6))
+@pytest.mark.parametrize("looks", [10**9, 0], ids=["scan", "tiles"])
+@given(problem=problems(most=30), near=st.integers(0, 6), blocks=st.integers(1, 6))
 @settings(max_examples=60)
-def test_k_first_is_the_literal_rule(problem, near, blocks):
+def test_k_first_is_the_literal_rule(looks, problem, near, blocks):
     X, k, guards = problem
     slow = literal_k_first(X, k, guards, near, blocks)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(k_first_, "NEAR", near)
         patch.setattr(k_first_, "BLOCKS", blocks)
+        patch.setattr(free, "FEW", looks)
         fast = k_first(X, k, watch(guards))
     np.testing.assert_array_equal(fast, by_first_appearance(labels_of(slow, len(X))))
 
@@ -161,9 +164,11 @@ def test_t_first_is_the_literal_rule(problem, one_each):
     np.testing.assert_array_equal(fast, by_first_appearance(labels_of(slow, len(X))))
 
 
+@pytest.mark.parametrize("looks", [10**9, 0], ids=["scan", "tiles"])
 @pytest.mark.parametrize("rule", RULES)
-def test_many_tiles_change_nothing(rule):
+def test_many_tiles_change_nothing(rule, looks, monkeypatch):
     """More groups and records than a tile holds: the literal rule again, once."""
+    monkeypatch.setattr(free, "FEW", looks)
     rng = np.random.default_rng(1)
     X, k = rng.integers(0, 30, (420, 2)).astype(float), 2
     guards = [Guard("x", rng.integers(0, 25, len(X)), True, t=0.2)]

@@ -241,6 +241,21 @@ class FewRecords:
         """The free records, in order."""
         return np.flatnonzero(self.few.place >= 0)
 
+    def centroid(self) -> Floats:
+        """The mean of the free records: each column's exact sum, rounded once, over their number."""
+        out = np.empty(self.X.shape[1])
+        exact_sum.mean(self.few.digits, len(self), out)
+        return out
+
+    def farthest(self, point: Floats) -> int:
+        """The free record farthest from a point."""
+        return few.farthest(self.few, point)
+
+    def take(self, records: Ints) -> None:
+        """Take records out: they are free no longer."""
+        few.remove(self.few, self.X, records)
+        done(len(records))
+
     def take_groups_from_the_centroid(self, k: int, sides: int, least: int, labels: Ints, g: int) -> int:
         """Take groups g, g + 1, ... by the rule of MDAV, while at least `least` are free; give the next number."""
         before = len(self)
@@ -273,5 +288,11 @@ def free_records(X: Floats, scans: int, *, tiled: Any, keep_centroid: bool = Fal
 
     `tiled` is the kernel that is for tiles alone: where nobody has compiled it yet, scans are for larger tables too.
     """
-    few = FEW if at_hand(tiled) else UNCOMPILED * FEW
-    return FewRecords(X) if scans * len(X) <= few else FreeRecords(X, keep_centroid=keep_centroid)
+    if may_be_scanned(len(X), scans, tiled):
+        return FewRecords(X)
+    return FreeRecords(X, keep_centroid=keep_centroid)
+
+
+def may_be_scanned(n: int, scans: int, tiled: Any) -> bool:
+    """Whether so many scans of n records take less time than tiles, or than compiling for these."""
+    return scans * n <= (FEW if at_hand(tiled) else UNCOMPILED * FEW)

@@ -72,6 +72,28 @@ def nearest(few: Few, q: Floats, near_d2: Floats, near: Ints) -> None:
 
 
 @kernel
+def nearest_of_each(few: Few, X: Floats, block: Ints, r: int, last: int, found: Ints, found_d2: Floats) -> None:
+    """Write the free record of each block that is nearest to r of those farther away than `last`, and its distance.
+
+    NOBODY where there is none.
+    """
+    record, d2, count = few.record, few.d2, few.left[0]
+    beyond = 0.0
+    for j in range(X.shape[1]):
+        beyond += (X[last, j] - X[r, j]) ** 2
+    distances(few.values, count, X[r], d2)
+    found[:] = NOBODY
+    found_d2[:] = np.inf
+    for i in range(count):
+        x = record[i]
+        if x == r or d2[i] < beyond or (d2[i] == beyond and x <= last):
+            continue
+        b = block[x]
+        if d2[i] < found_d2[b] or (d2[i] == found_d2[b] and x < found[b]):
+            found[b], found_d2[b] = x, d2[i]
+
+
+@kernel
 def remove(few: Few, X: Floats, gone: Ints) -> None:
     """Take records out: they are free no longer."""
     values, record, place = few.values, few.record, few.place

@@ -9,8 +9,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from ...kernels import swaps
 from ...kernels.watch import Watch
-from .free_blocks import FreeBlocks
+from .free_blocks import FewBlocks, FreeBlocks, free_blocks
 from .guards import least_size
 from .merge import merge
 
@@ -19,6 +20,7 @@ Ints = NDArray[np.int64]
 
 NEAR = 16  # so many records offer themselves to a group, whatever their values are
 BLOCKS = 16  # then one of each block of values; both chosen on three columns of Census and a simulated table
+_SCANS = 3  # questions for a group, about
 ROOM = 0.65  # a group that could come no nearer to the table than so much of t hardly ever finds the records for it
 
 
@@ -40,14 +42,29 @@ def k_first(X: Floats, k: int, watch: Watch) -> Ints:
     s = least_size(watch, k, ROOM)
     labels = np.zeros(len(X), np.int64)
     if len(X) >= 2 * s:
-        free = FreeBlocks(X, blocks_of_values(watch))
+        free = free_blocks(X, blocks_of_values(watch), _SCANS * len(X) // s)
         g, r = 0, -1
         while len(free) >= 2 * s:
             r = free.farthest(free.centroid() if g % 2 == 0 else X[r])
-            labels[free.take_guarded_group(r, s, watch, NEAR)] = g
+            members = _guarded_group(free, r, s, watch)
+            free.take(members)
+            labels[members] = g
             g += 1
         labels[free.remaining()] = g
     return merge(X, k, labels, watch)
+
+
+def _guarded_group(free: FewBlocks | FreeBlocks, r: int, s: int, watch: Watch) -> Ints:
+    """Give r and the free records nearest to it, exchanged until the guards hold."""
+    members = np.concatenate(([r], free.nearest_others(r, s - 1)))
+    codes, room = np.empty((len(watch.codes), s), np.int64), np.empty(s, np.int64)
+    short = swaps.sorted_codes(watch, members, codes)
+    if short > 0.0:
+        near = free.nearest_others(r, s - 1 + min(NEAR, len(free) - s))  # s is at least 2, so there is a last one
+        short = swaps.exchange(watch, members, codes, room, near[s - 1 :], short)
+        if short > 0.0:
+            swaps.exchange(watch, members, codes, room, free.nearest_of_each(r, near[-1]), short)
+    return members
 
 
 def blocks_of_values(watch: Watch) -> Ints:

@@ -1,4 +1,4 @@
-"""Groups that take a record from every block, when the tiles of each block stand together."""
+"""Questions for the records of every block, when the tiles of each block stand together."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._jit import kernel
-from .tiles import SIZE, Tiles, distance_to_boxes, distances
+from .tiles import SIZE, Tiles, distance_to_boxes, distances, nearest
 from .tree import NOBODY
 
 Floats = NDArray[np.float64]
@@ -50,3 +50,45 @@ def some_of_each(tiles: Tiles, X: Floats, starts: Ints, quotas: Ints, members: I
         if more > 0:
             _nearest_in(tiles, a, b, X[r], r, below, members[size : size + more])
             size += more
+
+
+@kernel
+def nearest_others(tiles: Tiles, X: Floats, r: int, out: Ints) -> None:
+    """Write the free records nearest to r, nearest first, other than r."""
+    m = out.shape[0]
+    near_d2, near = np.empty(m + 1), np.empty(m + 1, np.int64)
+    nearest(tiles, X[r], near_d2, near)
+    i = 0
+    for x in near:  # r is one of them, unless so many others lie on it
+        if x != r and i < m:
+            out[i] = x
+            i += 1
+
+
+@kernel
+def nearest_of_each(tiles: Tiles, X: Floats, starts: Ints, r: int, last: int, found: Ints, found_d2: Floats) -> None:
+    """Write the free record of each block that is nearest to r of those farther away than `last`, and its distance.
+
+    NOBODY where there is none; the tiles of block j are those from starts[j] to starts[j + 1].
+    """
+    q, d2 = X[r], np.empty(SIZE)
+    below = distance_to_boxes(tiles.tree.box, q)
+    beyond = 0.0
+    for j in range(q.shape[0]):
+        beyond += (X[last, j] - q[j]) ** 2
+    for block in range(found.shape[0]):
+        a, b = starts[block], starts[block + 1]
+        first = a + int(np.argmin(below[a:b]))
+        best, best_d2 = NOBODY, np.inf
+        for turn in range(a - 1, b):
+            t = first if turn < a else turn
+            if below[t] > best_d2 or turn == first:
+                continue
+            distances(tiles.values[t], tiles.filled[t], q, d2)
+            for i in range(tiles.filled[t]):
+                x = tiles.record[t, i]
+                if x == r or d2[i] < beyond or (d2[i] == beyond and x <= last):
+                    continue
+                if d2[i] < best_d2 or (d2[i] == best_d2 and x < best):
+                    best, best_d2 = x, d2[i]
+        found[block], found_d2[block] = best, best_d2
