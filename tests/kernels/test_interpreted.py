@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from threading import Event
 from types import SimpleNamespace
 
@@ -15,6 +16,7 @@ from coterie.algorithms.limits import Limits
 from coterie.algorithms.mdav import mdav, mdav1
 from coterie.algorithms.v_mdav import v_mdav
 from coterie.kernels import _interpreted, by_hand, exact_sum, nearby, scan, search
+from coterie.kernels._in_numpy import IN_NUMPY
 from strategies import KINDS, table
 
 
@@ -98,6 +100,44 @@ def test_exact_means(of):
     means = by_python(exact_sum).group_means(X, order, starts)
     with by_hand(np.inf):
         np.testing.assert_array_equal(exact_sum.group_means(X, order, starts), means)
+
+
+@given(
+    of=st.tuples(st.sampled_from(KINDS), st.integers(60, 330), st.integers(1, 4), st.integers(0, 2**32 - 1)),
+    reach=st.builds(refine.Reach, st.integers(1, 14), st.integers(1, 2), st.integers(1, 6)),
+)
+@settings(max_examples=40)
+def test_neighbours_of_several_blocks(switch, of, reach):
+    X = table(*of)
+    X = X[free.close_together(X, np.arange(len(X)))]
+    with by_hand(np.inf):
+        compiled = refine.near_records(X, reach)
+    np.testing.assert_array_equal(switch(lambda: refine.near_records(X, reach)), compiled)
+
+
+@given(of=tables, m=st.integers(1, 50), taken=st.integers(0, 40))
+@settings(max_examples=60)
+def test_scans(of, m, taken):
+    """Also where fewer records are free than asked for, or none."""
+    X = table(*of)
+    few = free.FewRecords(X).few
+    gone = np.random.default_rng(of[3]).permutation(len(X))[:taken]
+    with by_hand(np.inf):
+        scan.remove(few, X, gone)
+        farthest = scan.farthest(few, X[0])
+        nearest = np.empty(m), np.empty(m, np.int64)
+        scan.nearest(few, X[0], *nearest)
+    by_numpy = np.empty(m), np.empty(m, np.int64)
+    assert by_python(scan).farthest(few, X[0]) == farthest
+    by_python(scan).nearest(few, X[0], *by_numpy)
+    np.testing.assert_array_equal(by_numpy, nearest)
+
+
+def test_every_kernel_in_numpy_is_one():
+    for name in IN_NUMPY:
+        module, function = name.split(".")
+        assert module in _interpreted._FEW
+        assert hasattr(getattr(importlib.import_module(f"coterie.kernels.{module}"), function), "py_func")
 
 
 def test_numbers_are_pythons_own():

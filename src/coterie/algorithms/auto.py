@@ -28,7 +28,7 @@ def auto(X: Floats, k: int, *, loss: Callable[[Ints], float], rng: np.random.Gen
     The search is a quick one: at k = 5, 40 steps for each group, or 80,000 where that is more; some 0.1 ms of CPU for a
     record. Of the partitions on the way, the one with the least of the loss that was asked for is kept.
     """
-    compile_ahead("search", needs=search.steps)
+    compile_ahead("search", "mdav, few", "mdav*, few", needs=search.steps)
     partitions = [Found(shared("mdav", X, k, mdav), {"method": "mdav"})]
     more(len(X))
     if len(X) <= SMALL:

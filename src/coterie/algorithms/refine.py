@@ -107,15 +107,16 @@ def refine(
         return Refined(labels, 0, before)
     made, total, reported = 0, steps_of(n, k, effort, X.shape[1]), 0
     by_python = _SECONDS_BY_HAND * total * min(_GROUPS, n // k)
-    with limits.interruptible(), by_hand(by_python):
+    with limits.interruptible():
         partition.prepare(rng, limits)
-        for tasks in partition.rounds(total):
-            for steps in on_threads(partition.advance, tasks):
-                made += steps
-                done(n * made // total - reported)
-                reported = n * made // total
-            partition.keep_best()
-            state(sse=partition.best)
+        with by_hand(by_python):
+            for tasks in partition.rounds(total):
+                for steps in on_threads(partition.advance, tasks):
+                    made += steps
+                    done(n * made // total - reported)
+                    reported = n * made // total
+                partition.keep_best()
+                state(sse=partition.best)
     done(n - reported)
     partition.keep_best()
     after = partition.best_labels()

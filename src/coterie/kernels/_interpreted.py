@@ -1,8 +1,9 @@
 """Small work without compilation: the same kernels, run by Python, while no compiled version is at hand.
 
 A kernel takes a second or more to compile, and Python itself groups ten records in less. The results are the same, bit
-for bit: the kernels in _MODULES use nothing that Python and NumPy do in another way, and tests compare the two. (The
-logarithm is `math.log`, the compiled one; NumPy's own differs in the last bit now and then.)
+for bit: the kernels in these modules use nothing that Python and NumPy do in another way, and tests compare the two.
+(The logarithm is `math.log`, the compiled one; NumPy's own differs in the last bit now and then.) The longest loops are
+written for NumPy, in `_in_numpy`, so this goes for a thousand records, too.
 """
 
 from __future__ import annotations
@@ -16,8 +17,8 @@ from typing import Any
 
 import numpy as np
 
-_MODULES = {"exact_sum", "scan", "growth", "nearby", "search"}  # growth: what scan needs of it
-_FEW = 6_000  # values in all arrays together: a call takes half a second at most
+# The modules, and how many values may be in all arrays together, so that a call takes half a second or so
+_FEW = {"exact_sum": 20_000, "scan": 40_000, "growth": 6_000, "nearby": 40_000, "search": 6_000}
 _PATIENCE = 0.3  # seconds that a kernel may take in all, before it is compiled
 _LONGEST = 3.0  # seconds that are not worth compiling for, where it is known beforehand how many there are
 _AGAIN = 0.2  # seconds between two looks at the disk, where another process may have compiled it
@@ -57,7 +58,8 @@ def let_interpret(compiled: Any) -> None:
         return True
 
     def _compile_for_args(*args: Any, **kws: Any) -> Any:
-        if module not in _MODULES or kws or spent[0] >= _patience.get() or _values(args) > _FEW or not missing(args):
+        few = 0 if kws or spent[0] >= _patience.get() else _FEW.get(module, 0)
+        if not few or _values(args) > few or not missing(args):
             return compile_for(*args, **kws)  # a compiled function, which Numba's dispatcher calls
         return lambda *args: _timed(plain(compiled), args, spent)
 
@@ -106,7 +108,12 @@ def _scope(function: Any) -> dict[str, Any]:
 
 
 def _plain_value(value: Any, names: dict[str, Any], module: str) -> Any:
+    from ._in_numpy import IN_NUMPY  # it needs some kernels' constants
+
     if hasattr(value, "py_func"):
+        name = f"{value.py_func.__module__.rpartition('.')[2]}.{value.py_func.__name__}"
+        if name in IN_NUMPY:
+            return IN_NUMPY[name]
         if value.py_func.__module__ == module:
             function = value.py_func
             return FunctionType(function.__code__, names, function.__name__, function.__defaults__)
