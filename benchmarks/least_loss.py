@@ -37,12 +37,12 @@ EXACT = {
     ("census", 3): (4.6690, 0.1, 60),
     ("tarragona", 3): (14.4680, 0.1, 60),
     ("eia", 3): (0.3490, 1.8, 60),
-    ("census", 5): (7.2430, 0.25, 120),
-    ("tarragona", 5): (20.1500, 0.1, 120),
-    ("eia", 5): (0.7300, 1.4, 120),
-    ("census", 10): (11.40, 10.0, 120),
-    ("tarragona", 10): (30.12, 5.0, 120),
-    ("eia", 10): (1.935, 15.0, 120),
+    ("census", 5): (7.2430, 0.0, 600),
+    ("tarragona", 5): (20.1500, 0.0, 600),
+    ("eia", 5): (0.7300, 0.5, 600),
+    ("census", 10): (11.40, 1.0, 600),
+    ("tarragona", 10): (30.12, 0.4, 600),
+    ("eia", 10): (1.935, 3.0, 600),
 }
 # data, records, k: gap at most in percent, wall minutes at most on two cores, search included; by --cells alone if slow
 WINDOWS = {
