@@ -238,3 +238,15 @@ def test_papers_examples():
     points = ct.datasets.load_points13().X
     assert sorted(ct.microaggregate(points, 3, "mdav").sizes) == [3, 3, 3, 4]
     assert ct.microaggregate(points, 3, "v-mdav", gamma=1.1).loss < 0.5 * ct.microaggregate(points, 3, "mdav").loss
+
+
+@pytest.mark.parametrize("compiled", [True, False])
+def test_scans_are_for_larger_tables_until_tiles_are_compiled(compiled, monkeypatch):
+    monkeypatch.setattr(free, "at_hand", lambda kernel: compiled)
+    few, some = free.FEW, 16 * free.FEW
+    assert [free.may_be_scanned(n, 1, None) for n in (few, few + 1, some, some + 1)] == [
+        True,
+        not compiled,
+        not compiled,
+        False,
+    ]

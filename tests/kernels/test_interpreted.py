@@ -167,3 +167,12 @@ def test_small_work_is_not_compiled_and_larger_work_is():
     assert fake._compile_for_args(np.zeros(10**6), 1.0, 1) == "compiled"
     on_disk.append("by another process")
     assert fake._compile_for_args(digits, 1.0, np.int64(1)) == "compiled"
+
+
+def test_a_kernel_is_at_hand_where_it_has_been_or_will_be_compiled():
+    stored = SimpleNamespace(signatures=[], _cache=SimpleNamespace(holds_any=lambda: True))
+    missing = SimpleNamespace(signatures=[], _cache=SimpleNamespace(holds_any=lambda: False))
+    used = SimpleNamespace(signatures=["one"], _cache=missing._cache)
+    assert [_interpreted.at_hand(k) for k in (stored, missing, used)] == [True, False, True]
+    with by_hand(np.inf):
+        assert _interpreted.at_hand(missing)
