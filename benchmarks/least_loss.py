@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import resource
 import time
 from pathlib import Path
 
@@ -51,6 +52,8 @@ WINDOWS = {
     ("normal", 40_000, 3): (6.0, 15),
     ("normal", 100_000, 5): (5.0, 40),
     ("eia", 100_000, 5): (8.0, 40),
+    ("normal", 1_000_000, 3): (15.0, 180),
+    ("eia", 1_000_000, 3): (15.0, 180),
     ("normal", 1_000_000, 5): (15.0, 180),
     ("eia", 1_000_000, 5): (15.0, 180),
 }
@@ -64,6 +67,7 @@ FAST = [
     *[("normal", 5_000, 13, k) for k in (3, 5)],
     ("eia-like", 100_000, 5, 5),
 ]
+SEEDS = {5_000: 5, 20_000: 5, 40_000: 2, 100_000: 2}  # of the search, by the number of records; one of a million
 SLOW = 20_000  # records: more are measured only where --cells asks for them
 QUICK = {
     "census": (4.80, 7.45, 11.55),
@@ -138,26 +142,39 @@ class Proofs:
 
 
 def windows(name, n, k):
-    """Loss of a thorough search, gap in percent of the tight bound, CPU seconds of all threads, wall minutes.
+    """Losses of thorough searches, gap in percent of the tight bound, CPU seconds of all threads, wall minutes.
 
-    The bound has the time that is left of the target's.
+    The bound has the time that is left of the target's. It is that of the first search: it holds for those of all seeds.
     """
     X = large(name, n)
     cpu, wall = time.process_time(), time.perf_counter()
-    result = ct.microaggregate(X, k=k, method="mdav", refine="thorough", standardize=False)
+    result = thorough(X, k, 0)
     searched, proofs = time.process_time(), Proofs()
     left = 60 * WINDOWS[name, n, k][1] - (time.perf_counter() - wall)
     with listening(proofs):
         bound = result.bound("tight", seconds=max(1.0, left))
-    return {
+    found = {
         "proofs": proofs.points,
-        "loss": result.loss,
         "bound": bound.loss,
-        "gap": 100 * bound.gap,
         "search": searched - cpu,
         "seconds": time.process_time() - searched,
         "minutes": (time.perf_counter() - wall) / 60,
+        "megabytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
     }
+    print(name, n, k, result.loss, found | {"proofs": None}, flush=True)  # the other seeds take long
+    losses = [result.loss, *(thorough(X, k, seed).loss for seed in range(1, SEEDS.get(n, 1)))]
+    gaps = [100 * (loss / bound.loss - 1) for loss in losses]
+    return found | {
+        "losses": losses,
+        "loss": float(np.mean(losses)),
+        "worst": max(losses),
+        "gap": float(np.mean(gaps)),
+        "worst gap": max(gaps),
+    }
+
+
+def thorough(X, k, seed):
+    return ct.microaggregate(X, k=k, method="mdav", refine="thorough", standardize=False, random_state=seed)
 
 
 def fast(kind, n, p, k):
@@ -261,14 +278,16 @@ def report(numbers):
                 f"| {name} {k} | {got['loss']:.7g} | {loss} | {got['bound']:.7g} | {proven} | {gap or 'optimal'} "
                 f"| {got['seconds']:.0f} | {seconds} | {mark(met)} |"
             )
-    lines += ["", "| windows | loss | bound | gap | at most | s search | s bound | minutes | within | |"]
-    lines += ["|---|---|---|---|---|---|---|---|---|---|"]
+    lines += ["", "Mean and worst of seeds 0 to 4 (from 40,000 records 0 and 1, of a million 0), the time that of seed 0."]
+    lines += ["", "| windows | loss | worst | bound | gap | worst | at most | s search | s bound | minutes | within | MB | |"]
+    lines += ["|---|---|---|---|---|---|---|---|---|---|---|---|---|"]
     for (name, n, k), (gap, minutes) in WINDOWS.items():
         if (got := numbers.get("windows", {}).get(f"{name} {n} {k}")) is not None:
-            met = got["gap"] <= gap and got["minutes"] <= minutes
+            met = got["worst gap"] <= gap and got["minutes"] <= minutes
             lines.append(
-                f"| {name}, n = {n:,}, k = {k} | {got['loss']:.5g} | {got['bound']:.5g} | {got['gap']:.2g} | {gap:g} "
-                f"| {got['search']:.0f} | {got['seconds']:.0f} | {got['minutes']:.1f} | {minutes} | {mark(met)} |"
+                f"| {name}, n = {n:,}, k = {k} | {got['loss']:.5g} | {got['worst']:.5g} | {got['bound']:.5g} "
+                f"| {got['gap']:.2g} | {got['worst gap']:.2g} | {gap:g} | {got['search']:.0f} | {got['seconds']:.0f} "
+                f"| {got['minutes']:.1f} | {minutes} | {got['megabytes']:.0f} | {mark(met)} |"
             )
     lines += ["", "| fast bound | gap of the neighbours | gap | at most | s | times the neighbours | at most | |"]
     lines += ["|---|---|---|---|---|---|---|---|"]
