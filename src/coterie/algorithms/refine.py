@@ -35,11 +35,17 @@ Ints = NDArray[np.int64]
 Small = NDArray[np.int32]
 Words = NDArray[np.uint64]
 
-EFFORTS = {"quick": 1, "thorough": 20}  # how many times as many steps
 
-_FEW = 400  # times each record has its turn in a quick search where there are few
-_ENOUGH = 400_000  # turns: where there are more records, each has fewer
-_MANY = 40  # but not fewer than this
+class Effort(NamedTuple):
+    """How many turns records have."""
+
+    few: int  # each of them, where there are few
+    enough: int  # all of them: where there are more records, each has fewer turns
+    many: int  # but not fewer than so many
+
+
+EFFORTS = {"quick": Effort(400, 400_000, 40), "thorough": Effort(8_000, 24_000_000, 800)}
+
 _POOLED = 30  # a pool has up to 2 + 30 // k groups, at most 9
 _WIDE = 200  # columns: a step takes as long as there are columns, so with more of them fewer steps are made
 _LARGE = 250  # above this k, a pool's distances take too much memory
@@ -73,10 +79,11 @@ class Refined(NamedTuple):
 
 
 def steps_of(n: int, k: int, effort: str, columns: int = 1) -> int:
-    """How many steps an effort has: 40 per group, or more where there are few; fewer where they take longer."""
-    records = min(_FEW * n, max(_ENOUGH, _MANY * n))
-    steps = records / k * min(1.0, 10 / k) if k <= _LARGE else records * min(1.0, 500 / k)
-    return EFFORTS[effort] * math.ceil(steps * min(1.0, _WIDE / columns))
+    """How many steps an effort has: some for each group, more where there are few; fewer where they take longer."""
+    few, enough, many = EFFORTS[effort]
+    turns = min(few * n, max(enough, many * n))
+    steps = turns / k * min(1.0, 10 / k) if k <= _LARGE else turns * min(1.0, 500 / k)
+    return math.ceil(steps * min(1.0, _WIDE / columns))
 
 
 def refine(

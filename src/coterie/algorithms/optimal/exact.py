@@ -88,7 +88,7 @@ class _Search:
             return
         self._integral(relaxation)
         pool = relaxation.master
-        listed = self._dives(relaxation)
+        listed = self._dives(relaxation) or self._cut_on(relaxation)
         for part in _NARROW:
             if listed is None and not (self._done() or limits.over()):
                 narrow = self._list(relaxation, part)
@@ -129,6 +129,17 @@ class _Search:
                 return listed
         relaxation.master.add(self._groups)
         return self._list(relaxation)
+
+    def _cut_on(self, relaxation: Relaxation) -> tuple[Ints, Floats] | None:
+        """Add cuts again until the groups that a better partition can be made of are few, or cuts hardly help."""
+        helped = True
+        while helped and not (self._done() or self._limits.over()):
+            helped = relaxation.go_on(self._limits, self._value * (1.0 - CLOSE / 2), _ROUNDS)
+            self._integral(relaxation)
+            listed = self._list(relaxation)
+            if listed is not None:
+                return listed
+        return None
 
     def _met(self, groups: Ints) -> bool:
         """Take a partition if it is better; whether that is enough."""

@@ -124,6 +124,13 @@ class Relaxation:
         if self._converge(limits, enough, most, exact=True):
             self._tighten(limits, enough, most, lambda: False)
 
+    def go_on(self, limits: Limits, enough: float, most: int) -> bool:
+        """Add cuts again: beside a better partition's cost, what they close counts for more. Whether they helped."""
+        before = self.bound
+        if self._converge(limits, enough, most, exact=True):
+            self._tighten(limits, enough, most, lambda: False)
+        return self.bound > before
+
     def _tighten(self, limits: Limits, enough: float, most: int, elsewhere: Callable[[], bool]) -> None:
         """Add cuts until they hardly help."""
         stalled = 0

@@ -116,6 +116,8 @@ class WindowedBound:
             table = Table(self._X, self._k, dual, by_record(self._cuts, n), self._columns, columns_of)
 
             def solve(w: int, table: Table = table) -> Learnt | None:
+                if limits.over():  # of a million records, what comes before the first look at the clock takes minutes
+                    return None
                 groups = self._groups[windows[w]]
                 records = groups[groups >= 0]
                 if first:
