@@ -97,7 +97,7 @@ def test_pricing_finds_what_brute_force_finds():
         for group in all_groups(n, k):
             charged = sum(s * (len({*cut} & {*group}) // 2) for cut, s in zip(cuts, sigma, strict=True))
             reduced[group] = group_costs(X, np.array([group]))[0] - pi[list(group)].sum() + charged
-        pricing = Pricing(X, k)
+        pricing = Pricing(X, k, listed=int(rng.integers(2 * k - 1, n)))  # the records beyond are looked at, too
         found = pricing.price(pi, cuts, sigma, below=-1e-9)
         least = min(-1e-9, *reduced.values())
         assert found.least.min() == pytest.approx(least, abs=1e-10)
@@ -110,6 +110,27 @@ def test_pricing_finds_what_brute_force_finds():
         assert groups == {group for group, cost in reduced.items() if cost < 0.1}
         if groups:
             assert pricing.enumerate(pi, cuts, sigma, 0.1, len(groups) - 1, 10**9) is None
+
+
+@pytest.mark.parametrize("spread", [1e-3, 0.0])
+def test_an_outlier_among_many_records_takes_no_matrix_of_their_distances(spread):
+    """Records on a sphere about it are all as near: too many to search among, but what is said of them is true."""
+    rng, n, k = np.random.default_rng(0), 4_500, 3
+    X = rng.normal(size=(n, 3))
+    X *= (1.0 + spread * rng.random((n, 1))) / np.sqrt((X**2).sum(axis=1, keepdims=True))
+    X[0] = 0.0
+    pi = np.full(n, 1e-3)
+    pi[0] = 0.7  # two of them and it cost at least 2/3 of a squared radius
+    pricing = Pricing(X, k)
+    found = pricing.price(pi, NO_CUTS, np.empty(0), below=-1e-9, anchors=np.array([0]))
+    near = np.argsort(((X - X[1]) ** 2).sum(axis=1))[:60]
+    a, b = np.triu_indices(len(near), 1)
+    groups = np.column_stack([np.zeros(len(a), np.int64), near[a], near[b], *[np.full(len(a), -1)] * 2])
+    some = group_costs(X, groups) - pi[groups[:, :3]].sum(axis=1)
+    assert found.least[0] <= some[(near[a] != 0) & (near[b] != 0)].min() < -0.02
+    assert found.least[0] > -0.5
+    listed = pricing.enumerate(pi, NO_CUTS, np.empty(0), -1e-9, 1000, 10**6)
+    assert listed is None
 
 
 def test_any_prices_prove_a_valid_bound():

@@ -23,6 +23,7 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 _CLOSE_LOOK = 80  # among so few candidates, their nearest ones are found anew
+_MOST = 4000  # candidates of a search: of more, the matrix of distances takes too much memory
 
 
 class Space(NamedTuple):
@@ -362,13 +363,67 @@ def _reachable(space: Space, prices: Prices, asked: Asked, i: int, ball: Ints) -
         return c
     for j in range(n):
         if j != i:
-            d = 0.0
-            for h in range(space.X.shape[1]):
-                d += (space.X[i, h] - space.X[j, h]) ** 2
-            if d * space.shrink <= reach:
+            d = _apart(space, i, j)
+            if d <= reach:
                 ball[c] = j
                 c += 1
-    return c
+    return _worthwhile(space, prices, asked, i, ball, c)
+
+
+@kernel
+def _apart(space: Space, i: int, j: int) -> float:
+    """Give the squared distance between two records, rounded down."""
+    d = 0.0
+    for h in range(space.X.shape[1]):
+        d += (space.X[i, h] - space.X[j, h]) ** 2
+    return d * space.shrink
+
+
+@kernel
+def _worthwhile(space: Space, prices: Prices, asked: Asked, i: int, ball: Ints, c: int) -> int:
+    """Keep the records that a search around i would not drop at once; give their number.
+
+    Around an outlier nearly all records lie within its reach: too many for a matrix of their distances.
+    """
+    value, keep = np.empty(c), np.zeros(c, np.bool_)
+    least = np.empty(asked.top)
+    for s in range(asked.k, min(asked.top, c + 1) + 1):
+        least[: s - 1] = np.inf
+        for a in range(c):
+            value[a] = _added(space, prices, i, ball[a], s)
+            _put(least, s - 2, value[a])
+        base = -prices.pi[i]
+        for z in range(s - 2):
+            base += least[z]
+        for a in range(c):
+            keep[a] |= base + value[a] < asked.below
+    kept = 0
+    for a in range(c):
+        if keep[a]:
+            ball[kept] = ball[a]
+            kept += 1
+    return kept
+
+
+@kernel
+def _added(space: Space, prices: Prices, i: int, j: int, s: int) -> float:
+    """Give what j adds at least to the cost of a group of s records around i."""
+    return _apart(space, i, j) / s - prices.pi[j] + space.within[j, s - 2] * (0.5 / s)
+
+
+@kernel
+def _floor(space: Space, prices: Prices, asked: Asked, i: int, ball: Ints) -> float:
+    """Give what no group of i and some of these records costs less than, or what is asked for."""
+    floor, least = asked.below, np.empty(asked.top)
+    for s in range(asked.k, min(asked.top, ball.shape[0] + 1) + 1):
+        least[: s - 1] = np.inf
+        for j in ball:
+            _put(least, s - 1, _added(space, prices, i, j, s))
+        total = -prices.pi[i]
+        for z in range(s - 1):
+            total += least[z]
+        floor = min(floor, total)
+    return floor
 
 
 @kernel
@@ -427,6 +482,11 @@ def price_out(space: Space, prices: Prices, asked: Asked, anchors: Ints, least: 
         least[a] = best
         c = _reachable(space, prices, asked, i, others)
         if c < k - 1:
+            continue
+        if c > _MOST:
+            least[a] = _floor(space, prices, asked, i, others[:c])
+            if every:
+                return total, out.cost.shape[0] + 1
             continue
         ball = _ball(space, prices, i, others[:c])
         tree = _tree(top, c, met)
