@@ -21,6 +21,7 @@ from coterie.algorithms.optimal.pricing import Pricing
 from coterie.algorithms.optimal.relaxation import Relaxation
 from coterie.algorithms.optimal.subset_row_cuts import NO_CUTS, WIDTH, by_record, entries, room, separate
 from coterie.errors import CoterieError
+from coterie.kernels.price_search import Asked, _reachable
 from coterie.measures.loss import distortion, diversity
 from coterie.microaggregation.matrix import encode
 from strategies import KINDS, table
@@ -131,6 +132,18 @@ def test_an_outlier_among_many_records_takes_no_matrix_of_their_distances(spread
     assert found.least[0] > -0.5
     listed = pricing.enumerate(pi, NO_CUTS, np.empty(0), -1e-9, 1000, 10**6)
     assert listed is None
+
+
+def test_a_search_around_an_outlier_looks_at_the_side_that_is_near():
+    X = np.random.default_rng(0).normal(size=(3_000, 3))
+    X[0] = 20.0, 0.0, 0.0
+    d2 = np.sort(((X - X[0]) ** 2).sum(axis=1))
+    pricing, pi = Pricing(X, 5), np.full(len(X), 0.01)
+    pi[0] = 0.8 * d2[4] + 0.1  # as much as it costs with the four nearest
+    asked, ball = Asked(5, 9, -1e-9, len(X) - 1, 10**9), np.empty(len(X), np.int64)
+    reach = 2 * 9 * pi[0] - d2[1:9].sum() + d2[8]
+    assert np.count_nonzero(d2 <= reach) > 2_500
+    assert 4 <= _reachable(pricing._space, pricing._prices(pi, *NONE), asked, 0, ball) < 500
 
 
 def test_any_prices_prove_a_valid_bound():
