@@ -116,7 +116,11 @@ def _first_command(folder, n, p, options):
         values[:, -1] = np.random.default_rng(1).integers(8, size=n)
     np.savetxt(table, values.round(3), delimiter=",", header=",".join(names), comments="")
     command = [sys.executable, "-m", "coterie", "protect" if options else "microaggregate", str(table), "--force"]
-    command += ["--quasi", ",".join(names[:-1]), "--confidential", names[-1]] if options else ["-k", "3"]
+    command += (
+        [*("--quasi", ",".join(names[:-1]), "--confidential", names[-1], "--kind", f"{names[-1]}=nominal")]
+        if options
+        else ["-k", "3"]
+    )
     return [*command, *options, "--quiet", "-o", str(folder / ("bundle" if options else "out.csv"))]
 
 
@@ -128,11 +132,6 @@ def _wait_for_an_end(folder):
         if now != count:
             count, since = now, time.monotonic()
         time.sleep(0.2)
-
-
-if __name__ == "__main__":  # python benchmarks/fresh.py: on a machine that does nothing else
-    for run, seconds in first_runs(lambda name: print(f"{name} ...", file=sys.stderr)).items():
-        print(f"{run:32s} {seconds['wall']:6.1f} s  (target {seconds['target']:.0f}; CPU {seconds['cpu']:.1f})")
 
 
 def _with_cache(folder):
@@ -158,3 +157,8 @@ def _run(command, env):
 def _cpu_of_children():
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
+
+
+if __name__ == "__main__":  # python benchmarks/fresh.py: on a machine that does nothing else
+    for run, seconds in first_runs(lambda name: print(f"{name} ...", file=sys.stderr)).items():
+        print(f"{run:32s} {seconds['wall']:6.1f} s  (target {seconds['target']:.0f}; CPU {seconds['cpu']:.1f})")
