@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import resource
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -97,16 +98,27 @@ def first_runs(progress):
     """Wall and CPU seconds of first runs, beside what they may take; without the CPU of what compiles ahead."""
     out = {}
     with tempfile.TemporaryDirectory() as made:
+        package = _uncompiled(Path(made, "package"))
         for i, (name, (n, p, options, target, empty)) in enumerate(FIRST.items()):
             progress(name)
             folder = Path(made, str(i) if empty else "after")
             folder.mkdir(exist_ok=True)
             if not empty:
                 _wait_for_an_end(Path(made, "3"))  # what auto has begun to compile
-            cache = {"NUMBA_CACHE_DIR": str(Path(made, str(i) if empty else "3", "cache"))}
+            cache = str(Path(made, str(i) if empty else "3", "cache"))
+            places = {"NUMBA_CACHE_DIR": cache, "XDG_CACHE_HOME": cache, "PYTHONPATH": str(package)}
             command = _first_command(folder, n, p, options)
-            out[name] = _best(command, 1, os.environ | cache) | {"target": target}
+            out[name] = _best(command, 1, os.environ | places) | {"target": target}
     return out
+
+
+def _uncompiled(folder):
+    """A copy of the package without what Numba has compiled: it is read from beside the kernels, too."""
+    import coterie
+
+    ignored = shutil.ignore_patterns("*.nbi", "*.nbc")
+    shutil.copytree(Path(coterie.__file__).parent, folder / "coterie", ignore=ignored)
+    return folder
 
 
 def _first_command(folder, n, p, options):
