@@ -144,7 +144,7 @@ class Proofs:
 def windows(name, n, k):
     """Losses of thorough searches, gap in percent of the tight bound, CPU seconds of all threads, wall minutes.
 
-    The bound has the time that is left of the target's. It is that of the first search: it holds for those of all seeds.
+    The bound has the time that is left of the target's. It is proven beside the first search, and holds for all seeds.
     """
     X = large(name, n)
     cpu, wall = time.process_time(), time.perf_counter()
@@ -278,8 +278,9 @@ def report(numbers):
                 f"| {name} {k} | {got['loss']:.7g} | {loss} | {got['bound']:.7g} | {proven} | {gap or 'optimal'} "
                 f"| {got['seconds']:.0f} | {seconds} | {mark(met)} |"
             )
-    lines += ["", "Mean and worst of seeds 0 to 4 (from 40,000 records 0 and 1, of a million 0), the time that of seed 0."]
-    lines += ["", "| windows | loss | worst | bound | gap | worst | at most | s search | s bound | minutes | within | MB | |"]
+    lines += ["", "Mean and worst of seeds 0 to 4 (from 40,000: 0 and 1; of a million: 0); the time is that of seed 0."]
+    lines += ["", "| windows | loss | worst | bound | gap | worst | at most | s search | s bound | minutes | within "]
+    lines[-1] += "| MB | |"
     lines += ["|---|---|---|---|---|---|---|---|---|---|---|---|---|"]
     for (name, n, k), (gap, minutes) in WINDOWS.items():
         if (got := numbers.get("windows", {}).get(f"{name} {n} {k}")) is not None:

@@ -242,7 +242,7 @@ def test_papers_examples():
 
 @pytest.mark.parametrize("compiled", [True, False])
 def test_scans_are_for_larger_tables_until_tiles_are_compiled(compiled, monkeypatch):
-    monkeypatch.setattr(free, "at_hand", lambda kernel: compiled)
+    monkeypatch.setattr(free, "at_hand", lambda _: compiled)
     few, some = free.FEW, 16 * free.FEW
     assert [free.may_be_scanned(n, 1, None) for n in (few, few + 1, some, some + 1)] == [
         True,

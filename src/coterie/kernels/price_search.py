@@ -22,7 +22,8 @@ from ._jit import kernel
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-_CLOSE_LOOK = 80  # among so few candidates, their nearest ones are found anew
+_CLOSE_LOOK = 8  # among so few candidates, their nearest ones are found anew: it takes as long as some nodes
+_CHOOSY = 48  # of more records, those that a search would drop at once are left out before their distances are computed
 _MOST = 4000  # candidates of a search: of more, the matrix of distances takes too much memory
 
 
@@ -360,7 +361,7 @@ def _reachable(space: Space, prices: Prices, asked: Asked, i: int, ball: Ints) -
                 break
             ball[c] = space.near[i, h]
             c += 1
-        return c
+        return c if c <= _CHOOSY else _worthwhile(space, prices, asked, i, ball, c)
     for j in range(n):
         if j != i:
             d = _apart(space, i, j)
@@ -385,12 +386,14 @@ def _worthwhile(space: Space, prices: Prices, asked: Asked, i: int, ball: Ints, 
 
     Around an outlier nearly all records lie within its reach: too many for a matrix of their distances.
     """
-    value, keep = np.empty(c), np.zeros(c, np.bool_)
+    apart, value, keep = np.empty(c), np.empty(c), np.zeros(c, np.bool_)
+    for a in range(c):
+        apart[a] = _apart(space, i, ball[a])
     least = np.empty(asked.top)
     for s in range(asked.k, min(asked.top, c + 1) + 1):
         least[: s - 1] = np.inf
         for a in range(c):
-            value[a] = _added(space, prices, i, ball[a], s)
+            value[a] = _added(space, prices, apart[a], ball[a], s)
             _put(least, s - 2, value[a])
         base = -prices.pi[i]
         for z in range(s - 2):
@@ -406,9 +409,10 @@ def _worthwhile(space: Space, prices: Prices, asked: Asked, i: int, ball: Ints, 
 
 
 @kernel
-def _added(space: Space, prices: Prices, i: int, j: int, s: int) -> float:
-    """Give what j adds at least to the cost of a group of s records around i."""
-    return _apart(space, i, j) / s - prices.pi[j] + space.within[j, s - 2] * (0.5 / s)
+def _added(space: Space, prices: Prices, apart: float, j: int, s: int) -> float:
+    """Give what j adds at least to the cost of a group of s records around an anchor, so far apart from it."""
+    added: float = apart / s - prices.pi[j] + space.within[j, s - 2] * (0.5 / s)
+    return added
 
 
 @kernel
@@ -418,7 +422,7 @@ def _floor(space: Space, prices: Prices, asked: Asked, i: int, ball: Ints) -> fl
     for s in range(asked.k, min(asked.top, ball.shape[0] + 1) + 1):
         least[: s - 1] = np.inf
         for j in ball:
-            _put(least, s - 1, _added(space, prices, i, j, s))
+            _put(least, s - 1, _added(space, prices, _apart(space, i, j), j, s))
         total = -prices.pi[i]
         for z in range(s - 1):
             total += least[z]
