@@ -57,6 +57,7 @@ def _search() -> None:
     part, pool = partition._part, partition._pool()
     compile_for_kernels(search.keep, part, pool, 1, 1, 1)
     compile_for_kernels(search.descend, pool, 1, 1, 1, 1.0)
+    compile_for_kernels(search._rebuild, pool, 1, 1, 1, np.zeros(1, np.uint64))
     compile_for_kernels(search.add_up, pool, 1, 1)
     refine(X, labels, 3, effort="quick", rng=rng, limits=Limits())
 

@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from coterie.algorithms import free, groups, mdav_star, refine
+from coterie.algorithms import free, groups, mdav_star, refine, splitting
 from coterie.algorithms.limits import Limits
 from coterie.algorithms.mdav import mdav, mdav1
 from coterie.algorithms.v_mdav import v_mdav
-from coterie.kernels import _interpreted, by_hand, exact_sum, nearby, scan, search
+from coterie.kernels import _interpreted, by_hand, exact_sum, nearby, scan, search, small_parts
 from coterie.kernels._in_numpy import IN_NUMPY
 from strategies import KINDS, table
 
@@ -33,8 +33,8 @@ def by_python(module):
 @pytest.fixture(scope="module")
 def switch():
     """Swap the kernels of the methods for those that Python runs, and back."""
-    names = {scan: "few", exact_sum: "exact_sum", nearby: "nearby", search: "search"}
-    users = [(m, name, by_python(k)) for m in (free, groups, mdav_star, refine) for k, name in names.items()]
+    names = {scan: "few", exact_sum: "exact_sum", nearby: "nearby", search: "search", small_parts: "parts"}
+    users = [(m, name, by_python(k)) for m in (free, groups, mdav_star, refine, splitting) for k, name in names.items()]
     users = [(m, name, plain) for m, name, plain in users if hasattr(m, name)]
     assert {name for _, name, _ in users} == set(names.values())
 
@@ -66,6 +66,16 @@ def test_methods(switch, method, of, k):
     with by_hand(np.inf):
         compiled = method(X, k)
     np.testing.assert_array_equal(switch(lambda: method(X, k)), compiled)
+
+
+@given(of=tables, k=st.integers(2, 4), parts=st.integers(1, 4))
+@settings(max_examples=25)
+def test_splitting(switch, of, k, parts):
+    X = table(*of)
+    part = np.arange(len(X)) % parts
+    with by_hand(np.inf):
+        compiled = splitting.split_by_mdav1(X, part, k)
+    np.testing.assert_array_equal(switch(lambda: splitting.split_by_mdav1(X, part, k)), compiled)
 
 
 @given(of=tables, k=st.integers(2, 3), steps=st.integers(1, 40))

@@ -207,7 +207,8 @@ class _Search:
         self._regions = max(1, n // (k * _REGION))
         self._most = min(9, 2 + _POOLED // k)
         self._centres = np.empty((len(self._part.size), p)) if k > _LARGE or self._regions > 1 else np.empty((0, p))
-        search.centres(self._part, 0, len(self._centres), self._centres)
+        if len(self._centres):
+            search.centres(self._part, 0, len(self._centres), self._centres)
         self._room = threading.local()  # a pool for each thread
         self._limits, self._seconds = limits, limits.left()
 

@@ -17,8 +17,15 @@ from typing import Any
 
 import numpy as np
 
-# The modules, and how many values may be in all arrays together, so that a call takes half a second or so
-_FEW = {"exact_sum": 20_000, "scan": 40_000, "growth": 6_000, "nearby": 40_000, "search": 6_000}
+# The modules or kernels, and how many values may be in all arrays together, so that a call takes half a second or so
+_FEW = {
+    "exact_sum": 20_000,
+    "scan": 40_000,
+    "growth": 6_000,
+    "nearby": 40_000,
+    "search": 6_000,
+    "small_parts.mdav1": 20_000,
+}
 _PATIENCE = 0.3  # seconds that a kernel may take in all, before it is compiled
 _LONGEST = 3.0  # seconds that are not worth compiling for, where it is known beforehand how many there are
 _AGAIN = 0.2  # seconds between two looks at the disk, where another process may have compiled it
@@ -44,6 +51,7 @@ def at_hand(compiled: Any) -> bool:
 def let_interpret(compiled: Any) -> None:
     """Let a dispatcher call the function as it is where a call is small and would have to be compiled."""
     module = compiled.py_func.__module__.rpartition(".")[2]
+    most = _FEW.get(f"{module}.{compiled.py_func.__name__}", _FEW.get(module, 0))
     compile_for, spent = compiled._compile_for_args, [0.0]
     looked: dict[Any, float] = {}
 
@@ -58,7 +66,7 @@ def let_interpret(compiled: Any) -> None:
         return True
 
     def _compile_for_args(*args: Any, **kws: Any) -> Any:
-        few = 0 if kws or spent[0] >= _patience.get() else _FEW.get(module, 0)
+        few = 0 if kws or spent[0] >= _patience.get() else most
         if not few or _values(args) > few or not missing(args):
             return compile_for(*args, **kws)  # a compiled function, which Numba's dispatcher calls
         return lambda *args: _timed(plain(compiled), args, spent)
