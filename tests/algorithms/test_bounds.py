@@ -21,7 +21,7 @@ from coterie.algorithms.optimal.pricing import Pricing
 from coterie.algorithms.optimal.relaxation import Relaxation
 from coterie.algorithms.optimal.subset_row_cuts import NO_CUTS, WIDTH, by_record, entries, room, separate
 from coterie.errors import CoterieError
-from coterie.kernels.price_search import Asked, _reachable
+from coterie.kernels.price_balls import Asked, reachable
 from coterie.measures.loss import distortion, diversity
 from coterie.microaggregation.matrix import encode
 from strategies import KINDS, table
@@ -143,7 +143,7 @@ def test_a_search_around_an_outlier_looks_at_the_side_that_is_near():
     asked, ball = Asked(5, 9, -1e-9, len(X) - 1, 10**9), np.empty(len(X), np.int64)
     reach = 2 * 9 * pi[0] - d2[1:9].sum() + d2[8]
     assert np.count_nonzero(d2 <= reach) > 2_500
-    assert 4 <= _reachable(pricing._space, pricing._prices(pi, *NONE), asked, 0, ball) < 500
+    assert 4 <= reachable(pricing._space, pricing._prices(pi, *NONE), asked, 0, ball) < 500
 
 
 def test_any_prices_prove_a_valid_bound():

@@ -18,41 +18,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._jit import kernel
+from .price_balls import Asked, Ball, Prices, Space, ball_of, floor_of, keep_least, reachable
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 _CLOSE_LOOK = 8  # among so few candidates, their nearest ones are found anew: it takes as long as some nodes
-_CHOOSY = 48  # of more records, those that a search would drop at once are left out before their distances are computed
 _MOST = 4000  # candidates of a search: of more, the matrix of distances takes too much memory
-
-
-class Space(NamedTuple):
-    """The records and their neighbours. Distances are squared, and rounded down by the factor `shrink`."""
-
-    X: Floats  # (n, p)
-    near: Ints  # (n, m): the nearest records, nearest first
-    near_d2: Floats  # (n, m)
-    within: Floats  # (n, 2k): the sums of the 0, 1, ... least distances
-    shrink: float
-
-
-class Prices(NamedTuple):
-    """Those of records and cuts; member[start[i]:start[i + 1]] are the cuts that record i is in."""
-
-    pi: Floats
-    start: Ints
-    member: Ints
-    sigma: Floats
-
-
-class _Ball(NamedTuple):
-    """The anchor, which comes first, and its candidates."""
-
-    record: Ints
-    price: Floats
-    d2: Floats  # between any two
-    within: Floats  # (c, 2k)
 
 
 class _Tree(NamedTuple):
@@ -70,16 +42,6 @@ class _Tree(NamedTuple):
     fine: Floats  # (s + 1,): the cuts' prices
     least: Floats  # (s,): scratch
     met: Ints  # (cuts,): how many of those taken are in each cut
-
-
-class Asked(NamedTuple):
-    """Which groups are looked for."""
-
-    k: int
-    top: int  # their sizes, k to top
-    below: float  # the reduced cost
-    breadth: int  # only among so many nearest records; n - 1 for all there are
-    most: int  # nodes, after which a search is given up; where every group is wanted, all searches together
 
 
 class Found(NamedTuple):
@@ -128,17 +90,6 @@ def _sort(cand: Ints, to_taken: Floats, value: Floats, c: int) -> None:
 
 
 @kernel
-def _put(least: Floats, m: int, d: float) -> None:
-    """Keep the m least values, ascending."""
-    if m > 0 and d < least[m - 1]:
-        z = m - 1
-        while z > 0 and least[z - 1] > d:
-            least[z] = least[z - 1]
-            z -= 1
-        least[z] = d
-
-
-@kernel
 def _fine(prices: Prices, met: Ints, x: int) -> float:
     """What the cuts charge for one more record."""
     total = 0.0
@@ -161,7 +112,7 @@ def _promising(tree: _Tree, t: int, missing: int, base: float, best: float, c: i
     cand, to_taken, value, least = tree.cand[t], tree.to_taken[t], tree.value[t], tree.least
     least[:missing] = np.inf
     for q in range(c):
-        _put(least, missing - 1, value[q])
+        keep_least(least, missing - 1, value[q])
     for z in range(missing - 1):
         base += least[z]
     kept = 0
@@ -173,7 +124,7 @@ def _promising(tree: _Tree, t: int, missing: int, base: float, best: float, c: i
 
 
 @kernel
-def _close_look(tree: _Tree, ball: _Ball, t: int, missing: int, half: float, c: int) -> None:
+def _close_look(tree: _Tree, ball: Ball, t: int, missing: int, half: float, c: int) -> None:
     """Raise the candidates' values: by their distances to those that still are candidates, not to any record.
 
     On entry, the values hold no such distances.
@@ -184,13 +135,13 @@ def _close_look(tree: _Tree, ball: _Ball, t: int, missing: int, half: float, c: 
         row = ball.d2[cand[q]]
         for w in range(c):
             if w != q:
-                _put(least, missing - 1, row[cand[w]])
+                keep_least(least, missing - 1, row[cand[w]])
         for z in range(missing - 1):
             value[q] += least[z] * half
 
 
 @kernel
-def _narrow(tree: _Tree, ball: _Ball, t: int, missing: int, half: float, base: float, best: float, c: int) -> int:
+def _narrow(tree: _Tree, ball: Ball, t: int, missing: int, half: float, base: float, best: float, c: int) -> int:
     """Drop candidates, at depth t, that cannot be in a group below `best`; sort the others; give their number."""
     cand, to_taken, value, within = tree.cand[t], tree.to_taken[t], tree.value[t], ball.within
     if c < missing:
@@ -221,7 +172,7 @@ def _bound(tree: _Tree, s: int, t: int) -> float:
 
 
 @kernel
-def _is_anchor(tree: _Tree, ball: _Ball, s: int) -> bool:
+def _is_anchor(tree: _Tree, ball: Ball, s: int) -> bool:
     """Whether local record 0 has the least f of all; of equal ones, the lowest index."""
     first = 0.0
     for u in range(s):
@@ -238,7 +189,7 @@ def _is_anchor(tree: _Tree, ball: _Ball, s: int) -> bool:
 
 @kernel
 def _finish(
-    tree: _Tree, ball: _Ball, prices: Prices, s: int, a: int, best: float, out: Found, hits: int
+    tree: _Tree, ball: Ball, prices: Prices, s: int, a: int, best: float, out: Found, hits: int
 ) -> tuple[float, int]:
     """Complete a group of s - 1 records by one of the candidates that were left when the last of these was taken."""
     t = s - 1  # taken so far
@@ -269,7 +220,7 @@ def _finish(
 
 
 @kernel
-def _take(tree: _Tree, ball: _Ball, prices: Prices, s: int, t: int, best: float) -> int:
+def _take(tree: _Tree, ball: Ball, prices: Prices, s: int, t: int, best: float) -> int:
     """Take the next candidate at depth t; give the number of candidates that are left, at depth t + 1."""
     a = tree.next[t]
     tree.next[t] = a + 1
@@ -299,7 +250,7 @@ def _take(tree: _Tree, ball: _Ball, prices: Prices, s: int, t: int, best: float)
 
 @kernel
 def _search(
-    tree: _Tree, ball: _Ball, prices: Prices, s: int, c: int, best: float, most: int, out: Found
+    tree: _Tree, ball: Ball, prices: Prices, s: int, c: int, best: float, most: int, out: Found
 ) -> tuple[float, int, int]:
     """Find the group of s records around the anchor that costs least, or every one below `best`.
 
@@ -345,119 +296,7 @@ def _search(
 
 
 @kernel
-def _reachable(space: Space, prices: Prices, asked: Asked, i: int, ball: Ints) -> int:
-    """Write the records that may be in a group around i that is asked for; give their number."""
-    k, top, best, breadth = asked.k, asked.top, asked.below, asked.breadth
-    n, m = space.near.shape
-    reach = -1.0
-    for s in range(k, top + 1):
-        reach = max(reach, 2 * (s * prices.pi[i] + best) - space.within[i, s - 2])
-    c = 0
-    if reach < 0.0:
-        return 0
-    if breadth <= m or m == n - 1 or space.near_d2[i, m - 1] > reach:
-        for h in range(min(m, breadth)):
-            if space.near_d2[i, h] > reach:
-                break
-            ball[c] = space.near[i, h]
-            c += 1
-        return c if c <= _CHOOSY else _worthwhile(space, prices, asked, i, ball, c)
-    for j in range(n):
-        if j != i:
-            d = _apart(space, i, j)
-            if d <= reach:
-                ball[c] = j
-                c += 1
-    return _worthwhile(space, prices, asked, i, ball, c)
-
-
-@kernel
-def _apart(space: Space, i: int, j: int) -> float:
-    """Give the squared distance between two records, rounded down."""
-    d = 0.0
-    for h in range(space.X.shape[1]):
-        d += (space.X[i, h] - space.X[j, h]) ** 2
-    return d * space.shrink
-
-
-@kernel
-def _worthwhile(space: Space, prices: Prices, asked: Asked, i: int, ball: Ints, c: int) -> int:
-    """Keep the records that a search around i would not drop at once; give their number.
-
-    Around an outlier nearly all records lie within its reach: too many for a matrix of their distances.
-    """
-    apart, value, keep = np.empty(c), np.empty(c), np.zeros(c, np.bool_)
-    for a in range(c):
-        apart[a] = _apart(space, i, ball[a])
-    least = np.empty(asked.top)
-    for s in range(asked.k, min(asked.top, c + 1) + 1):
-        least[: s - 1] = np.inf
-        for a in range(c):
-            value[a] = _added(space, prices, apart[a], ball[a], s)
-            _put(least, s - 2, value[a])
-        base = -prices.pi[i]
-        for z in range(s - 2):
-            base += least[z]
-        for a in range(c):
-            keep[a] |= base + value[a] < asked.below
-    kept = 0
-    for a in range(c):
-        if keep[a]:
-            ball[kept] = ball[a]
-            kept += 1
-    return kept
-
-
-@kernel
-def _added(space: Space, prices: Prices, apart: float, j: int, s: int) -> float:
-    """Give what j adds at least to the cost of a group of s records around an anchor, so far apart from it."""
-    added: float = apart / s - prices.pi[j] + space.within[j, s - 2] * (0.5 / s)
-    return added
-
-
-@kernel
-def _floor(space: Space, prices: Prices, asked: Asked, i: int, ball: Ints) -> float:
-    """Give what no group of i and some of these records costs less than, or what is asked for."""
-    floor, least = asked.below, np.empty(asked.top)
-    for s in range(asked.k, min(asked.top, ball.shape[0] + 1) + 1):
-        least[: s - 1] = np.inf
-        for j in ball:
-            _put(least, s - 1, _added(space, prices, _apart(space, i, j), j, s))
-        total = -prices.pi[i]
-        for z in range(s - 1):
-            total += least[z]
-        floor = min(floor, total)
-    return floor
-
-
-@kernel
-def _ball(space: Space, prices: Prices, i: int, others: Ints) -> _Ball:
-    """What a search around i must know."""
-    c, p = others.shape[0] + 1, space.X.shape[1]
-    record = np.empty(c, np.int64)
-    record[0] = i
-    for a in range(1, c):
-        record[a] = others[a - 1]
-    values, price, d2 = np.empty((p, c)), np.empty(c), np.zeros((c, c))
-    within = np.empty((c, space.within.shape[1]))
-    for a in range(c):
-        price[a] = prices.pi[record[a]]
-        within[a] = space.within[record[a]]
-        for h in range(p):
-            values[h, a] = space.X[record[a], h]
-    for a in range(c):
-        row = d2[a]
-        for h in range(p):
-            x, column = values[h, a], values[h]
-            for b in range(c):
-                row[b] += (column[b] - x) ** 2
-        for b in range(c):
-            row[b] *= space.shrink
-    return _Ball(record, price, d2, within)
-
-
-@kernel
-def _candidates(tree: _Tree, ball: _Ball, s: int, best: float) -> int:
+def _candidates(tree: _Tree, ball: Ball, s: int, best: float) -> int:
     """Put at depth 1 who may be with the anchor in a group of s below `best`; give their number."""
     reach = 2 * (s * ball.price[0] + best) - ball.within[0, s - 2]
     c = 0
@@ -484,15 +323,15 @@ def price_out(space: Space, prices: Prices, asked: Asked, anchors: Ints, least: 
     for a in range(anchors.shape[0]):
         i = anchors[a]
         least[a] = best
-        c = _reachable(space, prices, asked, i, others)
+        c = reachable(space, prices, asked, i, others)
         if c < k - 1:
             continue
         if c > _MOST:
-            least[a] = _floor(space, prices, asked, i, others[:c])
+            least[a] = floor_of(space, prices, asked, i, others[:c])
             if every:
                 return total, out.cost.shape[0] + 1
             continue
-        ball = _ball(space, prices, i, others[:c])
+        ball = ball_of(space, prices, i, others[:c])
         tree = _tree(top, c, met)
         for s in range(k, min(top, c + 1) + 1):
             row = m if every else a * k + s - k

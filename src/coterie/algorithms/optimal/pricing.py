@@ -9,7 +9,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ...kernels.price_search import Asked, Found, Prices, Space, price_out
+from ...kernels.price_balls import Asked, Prices, Space
+from ...kernels.price_search import Found, price_out
 from ..neighbours import Nearest, Neighbours
 from .on_threads import in_order
 from .subset_row_cuts import by_record
