@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._jit import kernel
-from .tiles import SIZE, Tiles, distances, home_of, nearest_from
+from .tiles import SIZE, Tiles, around, exactly, home_of, nearest_from, within
 from .tree import NOBODY, STATE, begin, next_tiles
 
 Floats = NDArray[np.float64]
@@ -44,11 +44,12 @@ def nearest_outside(
     """
     tree, q, mine = tiles.tree, X[x], part[x]
     values, record, filled, bound, batch = tiles.values, tiles.record, tiles.filled, tree.bound, tree.batch
+    shadow, middle, scale, radius = tiles.shadow, tiles.middle, tiles.scale, tree.box[1, q.shape[0] + 1]
     home = home_of(tiles.place, x)
     if whole[home] == mine:
         home = -1
     best, best_d2, any_ = np.int64(before), limit, False
-    d2, state = np.empty(SIZE), np.empty(STATE, np.int64)
+    rough, state = np.empty(SIZE, np.float32), np.empty(STATE, np.int64)
     begin(state, home, q.shape[0])
     batch[0], count = home, 1 if home >= 0 else -1
     while count:
@@ -56,9 +57,12 @@ def nearest_outside(
             t = batch[n]
             if count > 1 and bound[t] > best_d2:
                 continue
-            distances(values[t], filled[t], q, d2)
-            for i in range(filled[t]):
-                if d2[i] <= best_d2 and part[record[t, i]] != mine and (d2[i] < best_d2 or record[t, i] < best):
-                    best, best_d2, any_ = record[t, i], d2[i], True
+            limit = around(best_d2, radius[t], scale, q.shape[0])
+            if within(shadow, t, q, middle, scale, limit, rough):
+                for i in range(filled[t]):
+                    if rough[i] <= limit and part[record[t, i]] != mine:
+                        d2 = exactly(values, t, i, q)
+                        if d2 < best_d2 or (d2 == best_d2 and record[t, i] < best):
+                            best, best_d2, any_ = record[t, i], d2, True
         count = next_tiles(tree, q, -1.0, best_d2, best, whole, mine, state)
     return (int(best), best_d2) if any_ else (NOBODY, np.inf)
