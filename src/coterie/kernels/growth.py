@@ -145,7 +145,7 @@ def _neighbourhood(tiles: Tiles, X: Floats, x: int, without: int, out: Ints) -> 
     """Write x and the free records nearest to it, leaving out one record."""
     m = out.shape[0]
     near_d2, near = np.full(m + 1, np.inf), np.full(m + 1, NOBODY)
-    nearest_from(tiles, X[x], home_of(tiles.place, x), near_d2, near)
+    nearest_from(tiles, X[x], home_of(tiles.place, x), near_d2, near, -1.0)
     out[0] = x
     size = 1
     for i in range(m + 1):

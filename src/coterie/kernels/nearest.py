@@ -24,7 +24,7 @@ def nearest_of_each(tiles: Tiles, X: Floats, records: Ints, near_d2: Floats, nea
     for x in records:
         d2[:] = np.inf
         nearest[:] = NOBODY
-        nearest_from(tiles, X[x], home_of(tiles.place, x), d2, nearest)
+        nearest_from(tiles, X[x], home_of(tiles.place, x), d2, nearest, -1.0)
         i = 0
         for h in range(m + 1):  # x is one of them, unless so many others lie on it
             if nearest[h] != x and i < m:

@@ -323,12 +323,15 @@ def nearest(tiles: Tiles, q: Floats, near_d2: Floats, near: Ints) -> None:
     """
     near_d2[:] = np.inf
     near[:] = NOBODY
-    nearest_from(tiles, q, -1, near_d2, near)
+    nearest_from(tiles, q, -1, near_d2, near, -1.0)
 
 
 @kernel
-def nearest_from(tiles: Tiles, q: Floats, home: int, near_d2: Floats, near: Ints) -> None:
-    """Improve the list of records nearest to q, which lies in or near tile `home` if that is not -1."""
+def nearest_from(tiles: Tiles, q: Floats, home: int, near_d2: Floats, near: Ints, enough: float) -> None:
+    """Improve the list of records nearest to q, which lies in or near tile `home` if that is not -1.
+
+    Stops early, soon after the whole list is no farther than `enough`: infinity asks for a look at `home` alone.
+    """
     tree = tiles.tree
     values, record, filled, box = tiles.values, tiles.record, tiles.filled, tree.box
     bound, batch, lowest, middle, shadow = tree.bound, tree.batch, tree.lowest, tiles.middle, tiles.shadow
@@ -337,10 +340,13 @@ def nearest_from(tiles: Tiles, q: Floats, home: int, near_d2: Floats, near: Ints
     rough, state = np.empty(SIZE, np.float32), np.empty(STATE, np.int64)
     begin(state, home, p)
     batch[0], count, worst = home, 1, near_d2[-1]
-    opened = 0
+    opened = might = 0
     while True:
         if home < 0:
+            if worst <= enough:
+                break
             count = next_tiles(tree, q, -1.0, worst, near[-1], lowest, -1, state)
+            might = filled.shape[0]
         home = -1
         if count == 0:
             break
@@ -358,7 +364,7 @@ def nearest_from(tiles: Tiles, q: Floats, home: int, near_d2: Floats, near: Ints
                             _insert(near_d2, near, d2, record[t, i])
                             worst = near_d2[-1]
     tiles.opened[0] += opened
-    tiles.opened[1] += filled.shape[0]
+    tiles.opened[1] += might
 
 
 @kernel
