@@ -244,7 +244,7 @@ def distance_to_boxes(box: Floats, q: Floats) -> Floats:
 
 
 @kernel
-def _insert(near_d2: Floats, near: Ints, d2: float, x: int) -> None:
+def insert(near_d2: Floats, near: Ints, d2: float, x: int) -> None:
     """Put (d2, x) into the list of nearest, sorted by distance and then index; the last one falls out."""
     i = near.shape[0] - 1
     if d2 == near_d2[i] and x > near[i]:
@@ -361,7 +361,7 @@ def nearest_from(tiles: Tiles, q: Floats, home: int, near_d2: Floats, near: Ints
                     if rough[i] <= limit:
                         d2 = exactly(values, t, i, q)
                         if d2 <= worst:
-                            _insert(near_d2, near, d2, record[t, i])
+                            insert(near_d2, near, d2, record[t, i])
                             worst = near_d2[-1]
     tiles.opened[0] += opened
     tiles.opened[1] += might
