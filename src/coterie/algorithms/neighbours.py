@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ..kernels import forest, mst, tiles, tree
 from ..kernels import nearest as neighbours
-from .free import LOOSE, FreeRecords
+from .free import FreeRecords
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -41,17 +41,9 @@ class Neighbours:
         """The m < n records nearest to each, other than itself."""
         n, t = len(self._X), len(self._tiles.filled)
         out = Nearest(np.empty((n, m), np.int64), np.empty((n, m)))
-        opened, step = self._tiles.opened, _AT_ONCE // tiles.SIZE
-        share = 0.0
+        step = _AT_ONCE // tiles.SIZE
         for a in range(0, t, step):
-            b = min(t, a + step)
-            if share > LOOSE:
-                share = neighbours.nearest_of_tiles(self._tiles, self._X, a, b, out.d2, out.records)
-                continue
-            opened[:] = 0
-            records = self._order[a * tiles.SIZE : b * tiles.SIZE]
-            neighbours.nearest_of_each(self._tiles, self._X, records, out.d2, out.records)
-            share = opened[0] / max(1, opened[1])
+            neighbours.nearest_of_tiles(self._tiles, self._X, a, min(t, a + step), out.d2, out.records)
         return out
 
     def grow_forest(self, k: int, order: Ints, growing: forest.Growing) -> None:

@@ -9,30 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._jit import kernel
-from .tiles import SIZE, Tiles, around, exactly, home_of, insert, nearest_from, within
+from .tiles import SIZE, Tiles, around, exactly, home_of, insert, within
 from .tree import NOBODY, STATE, begin, next_tiles
 
 _FIRST = 16  # tiles close to a tile, that are looked at before all others
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-
-
-@kernel
-def nearest_of_each(tiles: Tiles, X: Floats, records: Ints, near_d2: Floats, near: Ints) -> None:
-    """Write, in the row of each of these records, the records nearest to it: not itself."""
-    m = near.shape[1]
-    d2, nearest = np.empty(m + 1), np.empty(m + 1, np.int64)
-    for x in records:
-        d2[:] = np.inf
-        nearest[:] = NOBODY
-        nearest_from(tiles, X[x], home_of(tiles.place, x), d2, nearest, -1.0)
-        i = 0
-        for h in range(m + 1):  # x is one of them, unless so many others lie on it
-            if nearest[h] != x and i < m:
-                near_d2[x, i] = d2[h]
-                near[x, i] = nearest[h]
-                i += 1
 
 
 @kernel
@@ -63,49 +46,60 @@ def _bound_each(values: Floats, box: Floats, t: int, p: int, below: Floats) -> N
 
 
 @kernel
-def nearest_of_tiles(tiles: Tiles, X: Floats, first: int, until: int, near_d2: Floats, near: Ints) -> float:
-    """Do what `nearest_of_each` does for the records of tiles first to until - 1, all of a tile's side by side.
+def _look_for_each(
+    tiles: Tiles, X: Floats, asking: Ints, t: int, below: Floats, worst: Floats, last: Ints, out: tuple[Floats, Ints]
+) -> bool:
+    """Let records look at tile t, where their bound `below` allows anything better than the ends of their lists."""
+    shadow, middle, scale, radius = tiles.shadow, tiles.middle, tiles.scale, tiles.tree.box[1, X.shape[1] + 1, t]
+    values, record, lowest, rough = tiles.values, tiles.record, tiles.tree.lowest[t], np.empty(SIZE, np.float32)
+    near_d2, near = out
+    found = False
+    for i in range(asking.shape[0]):
+        if below[i] > worst[i] or (below[i] == worst[i] and lowest >= last[i]):
+            continue
+        x = asking[i]
+        q = X[x]
+        limit = around(worst[i], radius, scale, X.shape[1])
+        if within(shadow, t, q, middle, scale, limit, rough):
+            for h in range(tiles.filled[t]):
+                if rough[h] <= limit and record[t, h] != x:
+                    d2 = exactly(values, t, h, q)
+                    if d2 <= worst[i]:
+                        insert(near_d2[x], near[x], d2, record[t, h])
+                        worst[i], last[i] = near_d2[x, -1], near[x, -1]
+                        found = True
+    return found
 
-    A tile that many of them look at is fetched from memory once: that saves time where questions open a large share of
-    all tiles. Gives that share.
+
+@kernel
+def nearest_of_tiles(tiles: Tiles, X: Floats, first: int, until: int, near_d2: Floats, near: Ints) -> None:
+    """Write, in the row of each record of tiles first to until - 1, the records nearest to it: not itself.
+
+    All of a tile's records ask side by side: a tile that many of them look at is fetched from memory once. Its bound
+    for the asking tile costs t² / 2 p operations in all, which is little up to some million records.
     """
-    values, record, filled, box, away = tiles.values, tiles.record, tiles.filled, tiles.tree.box, tiles.tree.away
-    shadow, middle, scale, p, count = tiles.shadow, tiles.middle, tiles.scale, X.shape[1], tiles.filled.shape[0]
-    apart = tiles.tree.bound[:count]
-    below, worst, rough = np.empty(SIZE), np.empty(SIZE), np.empty(SIZE, np.float32)
-    opened = might = 0
+    values, record, filled, box, lowest = tiles.values, tiles.record, tiles.filled, tiles.tree.box, tiles.tree.lowest
+    away, apart, below = tiles.tree.away, tiles.tree.bound[: tiles.filled.shape[0]], np.empty(SIZE)
+    worst, last = np.empty(SIZE), np.empty(SIZE, np.int64)  # the end of each list
     for a in range(first, until):
         _apart(tiles, a, apart, away)
-        for i in range(filled[a]):
+        w = filled[a]
+        for i in range(w):
             near_d2[record[a, i]] = np.inf
             near[record[a, i]] = NOBODY
-        worst[:] = np.inf
-        most = np.inf  # of all of them
-        might += filled[a] * count
-        for turn in range(-_FIRST, count):  # the closest ones come first: the other bounds have more effect then
+            worst[i], last[i] = np.inf, NOBODY
+        most, highest = np.inf, NOBODY  # of all of them
+        for turn in range(-_FIRST, filled.shape[0]):  # the closest come first: later bounds have more effect then
             t = turn if turn >= 0 else int(np.argmin(away))
             away[t] = np.inf
-            if apart[t] > most or apart[t] == np.inf:
+            if apart[t] > most or (apart[t] == most and lowest[t] >= highest) or apart[t] == np.inf:
                 continue
             apart[t] = np.inf
-            _bound_each(values[a], box, t, p, below)
-            for i in range(filled[a]):
-                if below[i] > worst[i]:
-                    continue
-                opened += 1
-                x = record[a, i]
-                limit = around(worst[i], box[1, p + 1, t], scale, p)
-                if within(shadow, t, X[x], middle, scale, limit, rough):
-                    for h in range(filled[t]):
-                        if rough[h] <= limit and record[t, h] != x:
-                            d2 = exactly(values, t, h, X[x])
-                            if d2 <= worst[i]:
-                                insert(near_d2[x], near[x], d2, record[t, h])
-                                worst[i] = near_d2[x, near.shape[1] - 1]
-            most = 0.0
-            for i in range(filled[a]):
-                most = max(most, worst[i])
-    return opened / max(1, might)
+            _bound_each(values[a], box, t, X.shape[1], below)
+            if _look_for_each(tiles, X, record[a, :w], t, below, worst, last, (near_d2, near)):
+                most, highest = 0.0, 0
+                for i in range(w):
+                    most, highest = max(most, worst[i]), max(highest, last[i])
 
 
 @kernel
