@@ -126,10 +126,10 @@ def nearest_outside(
             t = batch[n]
             if count > 1 and bound[t] > best_d2:
                 continue
-            limit = around(best_d2, radius[t], scale, q.shape[0])
-            if within(shadow, t, q, middle, scale, limit, rough):
+            at_most = around(best_d2, radius[t], scale, q.shape[0])
+            if within(shadow, t, q, middle, scale, at_most, rough):
                 for i in range(filled[t]):
-                    if rough[i] <= limit and part[record[t, i]] != mine:
+                    if rough[i] <= at_most and part[record[t, i]] != mine:
                         d2 = exactly(values, t, i, q)
                         if d2 < best_d2 or (d2 == best_d2 and record[t, i] < best):
                             best, best_d2, any_ = record[t, i], d2, True
