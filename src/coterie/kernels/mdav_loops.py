@@ -58,7 +58,8 @@ def take_growing_group(tiles: Tiles, X: Floats, members: Ints, size: int, gamma:
         if asked == 1:
             near_d2[0], near[0] = next_d2, following
         e, d_in, room = -1, 0.0, 1  # one list for all members; then the nearest two to e, one of which is e
-        glances = size - asked if X.shape[1] >= WIDE else 0  # at the members' own tiles: nobody looks far afterwards
+        # first a glance at the members' own tiles alone: nobody has to look far afterwards
+        glances = size - asked if X.shape[1] >= WIDE and next_d2 > 0.0 else 0
         for i in range(asked - glances, size + 1):
             x, enough = e, d_in / gamma * (1.0 - 1e-12)  # whoever is so near to e decides
             if i < size:

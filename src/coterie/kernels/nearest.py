@@ -129,7 +129,9 @@ def nearest_outside(
             at_most = around(best_d2, radius[t], scale, q.shape[0])
             if within(shadow, t, q, middle, scale, at_most, rough):
                 for i in range(filled[t]):
-                    if rough[i] <= at_most and part[record[t, i]] != mine:
+                    if rough[i] > at_most or (best_d2 == 0.0 and record[t, i] > best):
+                        continue
+                    if part[record[t, i]] != mine:
                         d2 = exactly(values, t, i, q)
                         if d2 < best_d2 or (d2 == best_d2 and record[t, i] < best):
                             best, best_d2, any_ = record[t, i], d2, True
