@@ -135,5 +135,6 @@ def nearest_outside(
                         d2 = exactly(values, t, i, q)
                         if d2 < best_d2 or (d2 == best_d2 and record[t, i] < best):
                             best, best_d2, any_ = record[t, i], d2, True
+                            at_most = around(best_d2, radius[t], scale, q.shape[0])
         count = next_tiles(tree, q, -1.0, best_d2, best, whole, mine, state)
     return (int(best), best_d2) if any_ else (NOBODY, np.inf)
