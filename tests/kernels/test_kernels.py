@@ -151,7 +151,7 @@ def test_least_growth_looks_at_all_groups(groups, cells):
     """One cell holds more than a tile; others are empty; the tree has one level, and two."""
     rng = np.random.default_rng(1)
     centres, sizes = rng.standard_normal((groups, 2)).round(1), rng.integers(3, 9, groups)
-    shelf = empty_shelf(cells, groups, 2)
+    shelf = empty_shelf(cells, groups, 2, 0.25)
     cell = np.minimum(rng.integers(cells, size=groups), rng.integers(cells, size=groups))
     for g in rng.permutation(groups):
         place = growth.put(shelf, cell[g], -1, g, rng.standard_normal(2), 3)

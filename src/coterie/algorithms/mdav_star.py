@@ -25,7 +25,7 @@ def mdav_star(X: Floats, k: int) -> Ints:
     if isinstance(free, FewRecords):
         return _scanned(free, k)
     region = free.tiles.place // (SIZE * k)  # about as many groups will be founded there as a tile holds
-    shelf = empty_shelf(int(region.max()) + 1, len(X) // k, X.shape[1])
+    shelf = empty_shelf(int(region.max()) + 1, len(X) // k, X.shape[1], free.tiles.scale)
     groups = no_groups(region, len(X) // k)
     order = farthest_first(X)
     at = g = 0
@@ -60,7 +60,7 @@ def no_groups(region: Ints, most: int) -> growth.Groups:
     )
 
 
-def empty_shelf(cells: int, groups: int, p: int) -> growth.Shelf:
+def empty_shelf(cells: int, groups: int, p: int, scale: float) -> growth.Shelf:
     """A shelf with so many cells and room for so many groups."""
     tiles = cells + groups // SIZE  # one in each cell may be partly filled
     starts = levels(cells)
@@ -69,6 +69,10 @@ def empty_shelf(cells: int, groups: int, p: int) -> growth.Shelf:
         values=np.empty((tiles, p, SIZE)),
         group=np.empty((tiles, SIZE), np.int64),
         weight=np.empty((tiles, SIZE)),
+        shadow=np.full((tiles, p, SIZE), np.inf, np.float32),
+        middle=np.empty((tiles, p)),
+        radius=np.zeros(tiles),
+        scale=scale,
         filled=np.zeros(tiles, np.int64),
         after=np.empty(tiles, np.int64),
         head=np.full(cells, -1),

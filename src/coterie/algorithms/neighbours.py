@@ -39,10 +39,11 @@ class Neighbours:
 
     def nearest(self, m: int) -> Nearest:
         """The m < n records nearest to each, other than itself."""
-        n = len(self._X)
+        n, t = len(self._X), len(self._tiles.filled)
         out = Nearest(np.empty((n, m), np.int64), np.empty((n, m)))
-        for a in range(0, n, _AT_ONCE):
-            neighbours.nearest_of_each(self._tiles, self._X, self._order[a : a + _AT_ONCE], out.d2, out.records)
+        step = _AT_ONCE // tiles.SIZE
+        for a in range(0, t, step):
+            neighbours.nearest_of_tiles(self._tiles, self._X, a, min(t, a + step), out.d2, out.records)
         return out
 
     def grow_forest(self, k: int, order: Ints, growing: forest.Growing) -> None:

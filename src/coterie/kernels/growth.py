@@ -9,12 +9,13 @@ from numpy.typing import NDArray
 
 from . import exact_sum
 from ._jit import kernel
-from .tiles import SIZE, Tiles, distances, home_of, nearest_from, remove
+from .tiles import SIZE, Tiles, around, exactly, home_of, nearest_from, remove, within
 from .tree import FAN, NOBODY, STATE, Tree, begin, next_tiles
 from .turns import Turn
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+Shadows = NDArray[np.float32]
 
 
 @kernel
@@ -50,6 +51,10 @@ class Shelf(NamedTuple):
     values: Floats  # (b, p, SIZE): the centroids, column by column
     group: Ints  # (b, SIZE): whose they are
     weight: Floats  # (b, SIZE): m / (m + 1) for a group of m
+    shadow: Shadows  # (b, p, SIZE): (centroids - middle) * scale in single precision; infinitely far where none is
+    middle: Floats  # (b, p): where the tile's first centroid was at first
+    radius: Floats  # (b,): no centroid has been farther from there, but for rounding
+    scale: float  # that of the records' tiles
     filled: Ints  # (b,): how many the tile holds
     after: Ints  # (b,): the next tile of the same cell; -1 if it is the last
     head: Ints  # (c,): a cell's first tile; -1 without one
@@ -91,11 +96,18 @@ def put(shelf: Shelf, cell: int, place: int, group: int, centroid: Floats, size:
             b = used[0]
             used[0] += 1
             filled[b], shelf.after[b], head[cell] = 0, head[cell], b
+            for j in range(centroid.shape[0]):
+                shelf.middle[b, j] = centroid[j]
         place = b * SIZE + filled[b]
         filled[b] += 1
     b, i = place // SIZE, place % SIZE
+    away = 0.0
     for j in range(centroid.shape[0]):
+        step = centroid[j] - shelf.middle[b, j]
+        away += step * step
         shelf.values[b, j, i] = centroid[j]
+        shelf.shadow[b, j, i] = np.float32(step * shelf.scale)
+    shelf.radius[b] = max(shelf.radius[b], np.sqrt(away))
     shelf.group[b, i] = group
     shelf.weight[b, i] = size / (size + 1.0)
     _widen(shelf.box, cell, centroid)
@@ -117,8 +129,8 @@ def least_growth(shelf: Shelf, k: int, q: Floats, home: int) -> tuple[int, float
     """
     values, owner, weight, filled = shelf.values, shelf.group, shelf.weight, shelf.filled
     bound, batch, oldest, starts = shelf.bound, shelf.batch, shelf.oldest, shelf.starts
-    d2, state, none = np.empty(SIZE), np.empty(STATE, np.int64), np.empty((0, 0))
-    tree = Tree(shelf.box, shelf.upper, none, oldest, starts, starts.shape[0] - 1, bound, d2, batch)
+    rough, state, none = np.empty(SIZE, np.float32), np.empty(STATE, np.int64), np.empty((0, 0))
+    tree = Tree(shelf.box, shelf.upper, none, oldest, starts, starts.shape[0] - 1, bound, bound, batch)
     begin(state, home, q.shape[0])
     batch[0], count = home, 1
     best, least, limit = np.int64(NOBODY), np.inf, np.inf
@@ -128,11 +140,13 @@ def least_growth(shelf: Shelf, k: int, q: Floats, home: int) -> tuple[int, float
                 continue
             b = shelf.head[batch[n]]
             while b >= 0:
-                distances(values[b], filled[b], q, d2)
-                for i in range(filled[b]):
-                    growth = d2[i] * weight[b, i]
-                    if growth < least or (growth == least and owner[b, i] < best):
-                        best, least = owner[b, i], growth
+                near = around(limit, shelf.radius[b], shelf.scale, q.shape[0])
+                if within(shelf.shadow, b, q, shelf.middle, shelf.scale, near, rough):
+                    for i in range(filled[b]):
+                        if rough[i] <= near:
+                            growth = exactly(values, b, i, q) * weight[b, i]
+                            if growth < least or (growth == least and owner[b, i] < best):
+                                best, least = owner[b, i], growth
                 b = shelf.after[b]
             # a little beyond what matters, for rounding; but not where many groups lie on q
             limit = least * ((k + 1.0) / k) * (1.0 + 1e-12) + 1e-300 if least > 0.0 or k < 2 else 0.0
@@ -145,7 +159,7 @@ def _neighbourhood(tiles: Tiles, X: Floats, x: int, without: int, out: Ints) -> 
     """Write x and the free records nearest to it, leaving out one record."""
     m = out.shape[0]
     near_d2, near = np.full(m + 1, np.inf), np.full(m + 1, NOBODY)
-    nearest_from(tiles, X[x], home_of(tiles.place, x), near_d2, near)
+    nearest_from(tiles, X[x], home_of(tiles.place, x), near_d2, near, -1.0)
     out[0] = x
     size = 1
     for i in range(m + 1):

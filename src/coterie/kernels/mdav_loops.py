@@ -11,6 +11,8 @@ from .tiles import Tiles, anchor_at, farthest, home_of, nearest_from, remove
 from .tree import NOBODY
 from .turns import Turn
 
+WIDE = 8  # columns: from so many on, searches look at many tiles
+
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
@@ -20,7 +22,7 @@ def take_group(tiles: Tiles, X: Floats, members: Ints) -> None:
     """Take out members[0] and the free records nearest to it, which are written to the rest of `members`."""
     k = members.shape[0]
     near_d2, near = np.full(k, np.inf), np.full(k, NOBODY)
-    nearest_from(tiles, X[members[0]], home_of(tiles.place, members[0]), near_d2, near)
+    nearest_from(tiles, X[members[0]], home_of(tiles.place, members[0]), near_d2, near, -1.0)
     size = 1
     for x in near:  # members[0] is one of them, unless k others lie on it
         if x != members[0] and size < k:
@@ -38,7 +40,7 @@ def take_growing_group(tiles: Tiles, X: Floats, members: Ints, size: int, gamma:
     """
     grows = members.shape[0] > size
     near_d2, near = np.full(size + grows, np.inf), np.full(size + grows, NOBODY)
-    nearest_from(tiles, X[members[0]], home_of(tiles.place, members[0]), near_d2, near)
+    nearest_from(tiles, X[members[0]], home_of(tiles.place, members[0]), near_d2, near, -1.0)
     taken, next_d2, following = 1, np.inf, np.int64(NOBODY)
     for i in range(near.shape[0]):  # members[0] is one of them, unless that many others lie on it
         if near[i] != members[0]:
@@ -56,9 +58,13 @@ def take_growing_group(tiles: Tiles, X: Floats, members: Ints, size: int, gamma:
         if asked == 1:
             near_d2[0], near[0] = next_d2, following
         e, d_in, room = -1, 0.0, 1  # one list for all members; then the nearest two to e, one of which is e
-        for i in range(asked, size + 1):
-            x = members[i] if i < size else e
-            nearest_from(tiles, X[x], home_of(tiles.place, x), near_d2[:room], near[:room])
+        # first a glance at the members' own tiles alone: nobody has to look far afterwards
+        glances = size - asked if X.shape[1] >= WIDE and next_d2 > 0.0 else 0
+        for i in range(asked - glances, size + 1):
+            x, enough = e, d_in / gamma * (1.0 - 1e-12)  # whoever is so near to e decides
+            if i < size:
+                x, enough = members[i if i >= asked else i + glances], -1.0 if i >= asked else np.inf
+            nearest_from(tiles, X[x], home_of(tiles.place, x), near_d2[:room], near[:room], enough)
             if i == size - 1:
                 e, d_in, room = near[0], near_d2[0], 2
                 if e == NOBODY:

@@ -44,7 +44,7 @@ class Tiles(NamedTuple):
     filled: Ints  # (t,): how many of them are free; those stand first
     place: Ints  # (n,): where a record stands, tile * SIZE + slot; -2 - tile, or -1, once it is taken
     anchor: Floats  # (p,): a point amid all records
-    shadow: Shadows  # (t, p, SIZE): (records - centre) * scale in single precision
+    shadow: Shadows  # (t, p, SIZE): (records - centre) * scale in single precision; infinitely far where nobody stands
     scale: float  # a power of two that brings the shadows to a magnitude of about 1
     digits: Ints  # (p, DIGITS): the exact sum of the free records; (0, DIGITS) where nobody asks for it
     middle: Floats  # (t, p): the centres again, tile by tile
@@ -136,6 +136,8 @@ def fill(tiles: Tiles, X: Floats, order: Ints, first: Ints) -> None:
                 shadow[t, j, i] = np.float32((X[x, j] - centre[j, t]) * scale)
             values[t, p, i] = np.sqrt(from_anchor)
             values[t, p + 1, i] = np.sqrt(from_centre)
+        for i in range(filled[t], SIZE):
+            shadow[t, 0, i] = np.inf
         tree.lowest[t] = lowest
         for j in range(p + 2):
             _tighten(values, t, j, filled[t], box)
@@ -196,6 +198,7 @@ def remove(tiles: Tiles, records: Ints) -> None:
                 shadow[t, j, i] = shadow[t, j, last]
             if j < digits.shape[0]:
                 exact_sum.add(digits[j], value, -1)
+        shadow[t, 0, last] = np.inf
         moved = record[t, last]
         record[t, i] = moved
         place[moved] = t * SIZE + i
@@ -241,7 +244,7 @@ def distance_to_boxes(box: Floats, q: Floats) -> Floats:
 
 
 @kernel
-def _insert(near_d2: Floats, near: Ints, d2: float, x: int) -> None:
+def insert(near_d2: Floats, near: Ints, d2: float, x: int) -> None:
     """Put (d2, x) into the list of nearest, sorted by distance and then index; the last one falls out."""
     i = near.shape[0] - 1
     if d2 == near_d2[i] and x > near[i]:
@@ -273,7 +276,37 @@ def _look(shadow: Shadows, t: int, q: Floats, middle: Floats, scale: float, b: S
 
 
 @kernel
-def _exactly(values: Floats, t: int, i: int, q: Floats) -> float:
+def around(worst: float, radius: float, scale: float, p: int) -> np.float32:
+    """Bound what `within` computes for records at most `worst` from q, squared, in a tile of this radius.
+
+    The tile's centre is no farther from q than such a record and the radius together.
+    """
+    root = np.sqrt(worst)
+    reach = (root + _BLUR * (root + 2.0 * radius) + GRAIN) * scale
+    return np.float32(max(reach * reach * (1.0 + (p + 8) * _BLUR), _FAINT))
+
+
+@kernel
+def within(shadow: Shadows, t: int, q: Floats, middle: Floats, scale: float, limit: np.float32, rough: Shadows) -> int:
+    """rough: squared distances of tile t's places to q, scaled, in single precision. Give how many are up to `limit`.
+
+    Part of every kernel that calls it (`_jit`): a call would take as long as what it does.
+    """
+    for i in range(SIZE):
+        rough[i] = 0.0
+    for j in range(q.shape[0]):
+        y = np.float32((q[j] - middle[t, j]) * scale)
+        for i in range(SIZE):  # a slice for each column would cost more than the sums
+            gap = shadow[t, j, i] - y
+            rough[i] += gap * gap
+    hits = np.int32(0)  # as wide as what is compared: all stays in SIMD
+    for i in range(SIZE):
+        hits = np.int32(hits + np.int32(rough[i] <= limit))
+    return int(hits)
+
+
+@kernel
+def exactly(values: Floats, t: int, i: int, q: Floats) -> float:
     """Give the squared distance of record i of tile t to q, as `distances` does."""
     d2 = 0.0
     for j in range(q.shape[0]):
@@ -290,25 +323,30 @@ def nearest(tiles: Tiles, q: Floats, near_d2: Floats, near: Ints) -> None:
     """
     near_d2[:] = np.inf
     near[:] = NOBODY
-    nearest_from(tiles, q, -1, near_d2, near)
+    nearest_from(tiles, q, -1, near_d2, near, -1.0)
 
 
 @kernel
-def nearest_from(tiles: Tiles, q: Floats, home: int, near_d2: Floats, near: Ints) -> None:
-    """Improve the list of records nearest to q, which lies in or near tile `home` if that is not -1."""
+def nearest_from(tiles: Tiles, q: Floats, home: int, near_d2: Floats, near: Ints, enough: float) -> None:
+    """Improve the list of records nearest to q, which lies in or near tile `home` if that is not -1.
+
+    Stops early, soon after the whole list is no farther than `enough`: infinity asks for a look at `home` alone.
+    """
     tree = tiles.tree
     values, record, filled, box = tiles.values, tiles.record, tiles.filled, tree.box
     bound, batch, lowest, middle, shadow = tree.bound, tree.batch, tree.lowest, tiles.middle, tiles.shadow
     scale = tiles.scale
     p = q.shape[0]
-    margin = 1.0 + (p + 8) * _BLUR
-    b, rough, state = np.empty(p, np.float32), np.empty(SIZE, np.float32), np.empty(STATE, np.int64)
+    rough, state = np.empty(SIZE, np.float32), np.empty(STATE, np.int64)
     begin(state, home, p)
     batch[0], count, worst = home, 1, near_d2[-1]
-    opened = 0
+    opened = might = 0
     while True:
         if home < 0:
+            if worst <= enough:
+                break
             count = next_tiles(tree, q, -1.0, worst, near[-1], lowest, -1, state)
+            might = filled.shape[0]
         home = -1
         if count == 0:
             break
@@ -317,21 +355,16 @@ def nearest_from(tiles: Tiles, q: Floats, home: int, near_d2: Floats, near: Ints
             if count > 1 and bound[t] > worst:
                 continue
             opened += 1
-            far = _look(shadow, t, q, middle, scale, b, rough)
-            reach = (np.sqrt(worst) + _BLUR * (far + box[1, p + 1, t]) + GRAIN) * scale
-            limit = np.float32(max(reach * reach * margin, _FAINT))
-            hits = 0
-            for i in range(filled[t]):  # most tiles end here, in SIMD
-                hits += rough[i] <= limit
-            if hits:
+            limit = around(worst, box[1, p + 1, t], scale, p)
+            if within(shadow, t, q, middle, scale, limit, rough):
                 for i in range(filled[t]):
                     if rough[i] <= limit:
-                        d2 = _exactly(values, t, i, q)
+                        d2 = exactly(values, t, i, q)
                         if d2 <= worst:
-                            _insert(near_d2, near, d2, record[t, i])
+                            insert(near_d2, near, d2, record[t, i])
                             worst = near_d2[-1]
     tiles.opened[0] += opened
-    tiles.opened[1] += filled.shape[0]
+    tiles.opened[1] += might
 
 
 @kernel
@@ -370,7 +403,7 @@ def farthest(tiles: Tiles, q: Floats) -> int:
             if hits:
                 for i in range(filled[t]):
                     if rough[i] >= limit:
-                        d2 = _exactly(values, t, i, q)
+                        d2 = exactly(values, t, i, q)
                         if d2 > best_d2 or (d2 == best_d2 and record[t, i] < best):
                             best, best_d2 = record[t, i], d2
     tiles.opened[0] += opened

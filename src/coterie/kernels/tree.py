@@ -120,7 +120,7 @@ def _promising(bound: Floats, lowest: Ints, a: int, b: int) -> int:
 
 @kernel
 def _matters(bound: float, lowest: int, limit: float, last: int | np.int64) -> bool:
-    return bound < limit or bool(bound == limit and lowest < last and limit < np.inf)
+    return bool((bound < limit) | ((bound == limit) & (lowest < last) & (limit < np.inf)))  # without a jump
 
 
 @kernel
