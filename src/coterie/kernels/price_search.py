@@ -23,7 +23,7 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 _CLOSE_LOOK = 80  # among so few candidates, their nearest ones are found anew
-_MOST = 4000  # candidates of a search: of more, the matrix of distances takes too much memory
+_MOST = 4500  # candidates of a search: of more, the matrix of distances takes too much memory
 
 
 class Space(NamedTuple):
