@@ -408,7 +408,7 @@ def _worthwhile(space: Space, prices: Prices, asked: Asked, i: int, ball: Ints, 
 @kernel
 def _added(space: Space, prices: Prices, i: int, j: int, s: int) -> float:
     """Give what j adds at least to the cost of a group of s records around i."""
-    return _apart(space, i, j) / s - prices.pi[j] + space.within[j, s - 2] * (0.5 / s)
+    return float(_apart(space, i, j) / s - prices.pi[j] + space.within[j, s - 2] * (0.5 / s))
 
 
 @kernel
