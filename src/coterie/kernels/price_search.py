@@ -397,12 +397,9 @@ def _worthwhile(space: Space, prices: Prices, asked: Asked, i: int, ball: Ints, 
             base += least[z]
         for a in range(c):
             keep[a] |= base + value[a] < asked.below
-    kept = 0
-    for a in range(c):
-        if keep[a]:
-            ball[kept] = ball[a]
-            kept += 1
-    return kept
+    kept = ball[:c][keep]
+    ball[: len(kept)] = kept
+    return len(kept)
 
 
 @kernel
@@ -432,23 +429,20 @@ def _ball(space: Space, prices: Prices, i: int, others: Ints) -> _Ball:
     c, p = others.shape[0] + 1, space.X.shape[1]
     record = np.empty(c, np.int64)
     record[0] = i
-    for a in range(1, c):
-        record[a] = others[a - 1]
+    record[1:] = others
     values, price, d2 = np.empty((p, c)), np.empty(c), np.zeros((c, c))
     within = np.empty((c, space.within.shape[1]))
     for a in range(c):
         price[a] = prices.pi[record[a]]
         within[a] = space.within[record[a]]
-        for h in range(p):
-            values[h, a] = space.X[record[a], h]
+        values[:, a] = space.X[record[a]]
     for a in range(c):
         row = d2[a]
         for h in range(p):
             x, column = values[h, a], values[h]
             for b in range(c):
                 row[b] += (column[b] - x) ** 2
-        for b in range(c):
-            row[b] *= space.shrink
+        row *= space.shrink
     return _Ball(record, price, d2, within)
 
 
