@@ -11,6 +11,7 @@ import coterie as ct
 import reference
 from conftest import needs_casc
 from coterie.algorithms.limits import Limits
+from coterie.algorithms.optimal import relaxation
 from coterie.algorithms.optimal.boxstep import Boxstep
 from coterie.algorithms.optimal.dual_ascent import shares
 from coterie.algorithms.optimal.lagrangian import lagrangian_bound
@@ -103,6 +104,11 @@ def test_pricing_finds_what_brute_force_finds():
         least = min(-1e-9, *reduced.values())
         assert found.least.min() == pytest.approx(least, abs=1e-10)
         assert min(found.cost, default=-1e-9) == pytest.approx(least, abs=1e-10)
+        for larger in range(k):
+            found_there = pricing.price(pi, cuts, sigma, below=-1e-9, larger=larger)
+            expected = min([-1e-9, *(cost for group, cost in reduced.items() if len(group) <= k + larger)])
+            assert found_there.least.min() == pytest.approx(expected, abs=1e-10)
+            assert ((found_there.groups >= 0).sum(axis=1) <= k + larger).all()
         for nodes in (0, 1, 5):
             assert (pricing.price(pi, cuts, sigma, below=-1e-9, nodes=nodes).least <= found.least + 1e-15).all()
         listed = pricing.enumerate(pi, cuts, sigma, 0.1, 10_000, 10**9)
@@ -116,7 +122,7 @@ def test_pricing_finds_what_brute_force_finds():
 @pytest.mark.parametrize("spread", [1e-3, 0.0])
 def test_an_outlier_among_many_records_takes_no_matrix_of_their_distances(spread):
     """Records on a sphere about it are all as near: too many to search among, but what is said of them is true."""
-    rng, n, k = np.random.default_rng(0), 4_500, 3
+    rng, n, k = np.random.default_rng(0), 5_000, 3
     X = rng.normal(size=(n, 3))
     X *= (1.0 + spread * rng.random((n, 1))) / np.sqrt((X**2).sum(axis=1, keepdims=True))
     X[0] = 0.0
@@ -155,19 +161,19 @@ def test_any_prices_prove_a_valid_bound():
         if problem is None:
             continue
         least = least_sse(problem.X, k)
-        relaxation = Relaxation(problem.X, k, problem.groups)
-        relaxation.run(Limits(), np.inf, 1000)
-        assert relaxation.bound <= least * (1 + 1e-12)
-        pi, cuts, sigma = relaxation.dual
+        relaxed = Relaxation(problem.X, k, problem.groups)
+        relaxed.run(Limits(), np.inf, 1000)
+        assert relaxed.bound <= least * (1 + 1e-12)
+        pi, cuts, sigma = relaxed.dual
         for noise in (1e-9, 1e-3, 0.3):
             moved = pi * (1.0 + noise * rng.standard_normal(n)) + noise * rng.standard_normal(n)
             charged = np.abs(sigma + noise * rng.standard_normal(len(sigma)))
             for nodes in (0, 2, 10**9):
-                priced = relaxation.pricing.price(moved, cuts, charged, below=-1e-9, nodes=nodes)
+                priced = relaxed.pricing.price(moved, cuts, charged, below=-1e-9, nodes=nodes)
                 assert lagrangian_bound(moved, charged, room(cuts), priced.least, k) <= least * (1 + 1e-12)
         cuts = random_cuts(rng, n, 6)
         charged = np.abs(rng.standard_normal(6)) * pi.mean()
-        priced = relaxation.pricing.price(pi, cuts, charged, below=-1e-9)
+        priced = relaxed.pricing.price(pi, cuts, charged, below=-1e-9)
         assert lagrangian_bound(pi, charged, room(cuts), priced.least, k) <= least * (1 + 1e-12)
 
 
@@ -276,6 +282,30 @@ def test_larger_k_and_one_group():
     one = lower_bound(X[:5], 3, effort="tight", labels=np.zeros(5, np.int64), limits=Limits())
     assert one.sse == pytest.approx(diversity(X[:5]), rel=1e-9)
     assert one.kind == "optimal"
+
+
+@pytest.mark.parametrize("hard", [-1.0, 1e9])
+def test_bounds_where_pricing_takes_long(hard, monkeypatch):
+    """What is done for large k, with small ones: cuts between proofs of another kind. Bounds hold all the same."""
+    monkeypatch.setattr(relaxation, "CUT_K", 1)
+    monkeypatch.setattr(relaxation, "_HARD", hard)
+    cut = 0
+    for seed in range(24):
+        k = 2 + seed % 3
+        X = table(KINDS[seed % len(KINDS)], 11, 2, seed)
+        problem = scaled(X, k, start(X, k), Limits())
+        if problem is None:
+            continue
+        relaxed = Relaxation(problem.X, k, problem.groups)
+        relaxed.run(Limits(), np.inf, 300)
+        least = least_sse(problem.X, k)
+        assert 0.7 * least - 1e-6 <= relaxed.bound <= least * (1 + 1e-12)
+        cut += len(relaxed.dual.cuts) > 0
+        for after in (80, 90, 100):
+            truncated = Relaxation(problem.X, k, problem.groups)
+            truncated.run(Stopping(after, False), np.inf, 300)
+            assert truncated.bound <= least * (1 + 1e-12)
+    assert cut > 3
 
 
 def test_efforts_that_do_not_exist():

@@ -10,6 +10,8 @@ import pytest
 import coterie as ct
 from conftest import needs_casc
 from coterie.algorithms.limits import Limits
+from coterie.algorithms.optimal import exact as exact_module
+from coterie.algorithms.optimal import relaxation
 from coterie.algorithms.optimal.branching import Branching
 from coterie.algorithms.optimal.components import components
 from coterie.algorithms.optimal.dive_schedule import Dives
@@ -232,6 +234,21 @@ def test_sets_of_cuts_grow_by_the_best_two(seed):
             assert excess[t, j] == pytest.approx(side - (4 + 2 * j) // 2)
         if len(chosen) == 9:
             assert set(sets[t].tolist()) == chosen
+
+
+def test_where_groups_are_too_many_to_list(monkeypatch):
+    """What is done for large k and many records, with few: nothing is listed, and what is proven is true."""
+    monkeypatch.setattr(exact_module, "CUT_K", 1)
+    monkeypatch.setattr(exact_module, "_SMALL", 0)
+    monkeypatch.setattr(relaxation, "CUT_K", 1)
+    for seed in range(6):
+        k = 3 + seed % 2
+        X = table("normal", 12, 2, seed)
+        solved = solve(X, k)
+        least = least_sse(X, k)
+        assert 0.8 * least <= solved.proven.sse <= least * (1 + 1e-12)
+        assert least * (1 - 1e-9) <= distortion(X, solved.labels) <= distortion(X, start(X, k)) * (1 + 1e-12)
+        assert np.bincount(solved.labels).min() >= k
 
 
 @needs_casc

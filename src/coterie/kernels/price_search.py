@@ -24,7 +24,7 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 _CLOSE_LOOK = 8  # among so few candidates, their nearest ones are found anew: it takes as long as some nodes
-_MOST = 4000  # candidates of a search: of more, the matrix of distances takes too much memory
+_MOST = 4500  # candidates of a search: of more, the matrix of distances takes too much memory
 
 
 class _Tree(NamedTuple):

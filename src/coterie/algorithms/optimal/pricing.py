@@ -88,19 +88,21 @@ class Pricing:
         nodes: int = EVERYBODY,
         anchors: Ints | None = None,
         smallest: bool = False,
+        larger: int = EVERYBODY,
         over: Callable[[], bool] = lambda: False,
         threads: int = 1,
     ) -> Priced:
         """The best group of each size at each record (or anchor), below a reduced cost.
 
         Only among `breadth` nearest records if that is given. A search ends after so many nodes: what it says of the
-        least cost is true nevertheless. `smallest`: only groups of k; see `bound` for when these are enough.
+        least cost is true nevertheless. `smallest`: only groups of k; see `lagrangian` for when these are enough.
+        `larger`: by how many records groups may be larger than k.
         Once it is `over`, what is left is looked at only in passing. What is found does not depend on the threads.
         """
         prices = self._prices(pi, cuts, sigma)
         anchors = np.arange(self._n) if anchors is None else anchors
         k, w = self._k, self.width
-        top = k if smallest else min(w, self._n)
+        top = k if smallest else min(w, self._n, k + larger)
 
         def search(batch: Ints) -> Priced:
             m = len(batch) * k

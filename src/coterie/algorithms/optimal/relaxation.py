@@ -14,7 +14,7 @@ from .boxstep import Boxstep
 from .dual_ascent import shares
 from .lagrangian import BELOW, lagrangian_bound
 from .master import Master, Outside, Solution
-from .pricing import EVERYBODY, Pricing
+from .pricing import EVERYBODY, Priced, Pricing
 from .subset_row_cuts import NO_CUTS, room, separate
 
 Floats = NDArray[np.float64]
@@ -22,12 +22,18 @@ Ints = NDArray[np.int64]
 
 # No bound becomes invalid by these: they decide how tight it gets, and how soon. No source gives them. What they reach
 # on the CASC sets at k = 2 to 10 is in docs/least-loss.md, and benchmarks/least_loss.py measures it.
-CUT_K, _CUT_NODES = 6, 100  # with cuts, pricing is too hard above that k, if it took more nodes for each record before
+CUT_K = 6  # above that k, pricing takes long:
+_CUT_ROUNDS = 6  # rounds of cuts, at most, between two proofs
+_CLOSE = 1e-4  # a bound and its linear program agree to that, relative: converged
+_LARGER = 2  # a search in a hurry looks for groups that are larger than k by that: others are hardly ever cheap
+_HARD, _HARD_PROOFS = 140, 2  # if it took more nodes for each record even without cuts, so many proofs are enough
 _BOX_ROUNDS = 60  # of the boxstep method, before cuts are looked for
 _HURRY = 2000  # nodes of a search in a hurry
+_MOST_NODES = 300_000  # of one search above CUT_K, as in boxstep.py
+_PROOF = 2  # the care that a proof takes; 1: exact for groups of k; 0: in a hurry
 _FEW = 0.01  # so few new columns, per record: time to price exactly
 _FRACTION = 1e-6  # what counts as 0 in a linear program, whose own tolerance is 1e-9
-_CUTS, _CUTS_EACH = 150, 3  # cuts at once; of these, so many at a record
+_CUTS, _CUTS_RECORDS, _CUTS_EACH = 150, 8, 3  # cuts at once, or one for so many records; so many at a record
 _ENOUGH_CUTS = 4  # for each record: among few records, larger sets hardly run out
 _STUCK = 2e-3  # cuts that close less of the gap, twice, are the last
 _STALLED = 1e-5  # a round of cuts that lifts the value by less, relative, is followed by exact pricing
@@ -73,6 +79,7 @@ class Relaxation:
         self.pricing, self.master = Pricing(X, k), Master(X, k, outside=outside)
         self.bound, self.dual = -math.inf, Dual(np.zeros(len(X)), self.master.cuts, np.empty(0))
         self.rounds = 0
+        self._hard = False  # pricing takes very long
         self.solution: Solution | None = None
 
     def run(
@@ -96,8 +103,9 @@ class Relaxation:
             self.master.add(box.groups)
         if self.bound >= enough or limits.over() or not cuts:
             return
-        if self._k > CUT_K and (not box.converged or box.nodes > _CUT_NODES * self._n):
+        if self._k > CUT_K and not box.converged:
             return
+        self._hard = self._k > CUT_K and box.nodes > _HARD * self._n
         if box.converged:
             self.solution = self.master.solve()
         elif not self._converge(limits, enough, most, exact=True):
@@ -133,12 +141,15 @@ class Relaxation:
 
     def _tighten(self, limits: Limits, enough: float, most: int, elsewhere: Callable[[], bool]) -> None:
         """Add cuts until they hardly help."""
-        stalled = 0
+        stalled = proofs = 0
         while self.bound < enough and stalled < 2 and not elsewhere() and self._cut_in_a_hurry(limits, enough, most):
             before = self.bound
             if not self._converge(limits, enough, most, exact=True):
                 break
             stalled = stalled + 1 if self.bound - before < _STUCK * (enough - before) else 0
+            proofs += 1
+            if self._hard and proofs == _HARD_PROOFS:
+                break
 
     def _prices(self, bound: float, pi: Floats) -> None:
         """Prices of a linear program without cuts, and what they prove."""
@@ -152,14 +163,13 @@ class Relaxation:
 
     def _converge(self, limits: Limits, enough: float, most: int, exact: bool) -> bool:
         """Price groups until none (or hardly any) is left out that could lower the value; whether that was reached."""
-        hurry = True
+        care = 0
         while self.rounds < most and not limits.over():
             self.rounds += 1
             s = self.solution = self.master.solve()
-            breadth, nodes = (self._breadth, _HURRY) if hurry else (EVERYBODY, EVERYBODY)
             dual = self._dual(s)
-            priced = self.pricing.price(*dual, below=BELOW, breadth=breadth, nodes=nodes, over=limits.over)
-            if not hurry:
+            priced = self._priced(dual, care, limits)
+            if care == _PROOF:
                 bound = lagrangian_bound(dual.pi, dual.sigma, room(dual.cuts), priced.least, self._k)
                 self.improve(bound, dual)
             self._tell(self.bound)
@@ -167,10 +177,23 @@ class Relaxation:
                 return True
             new = self.master.add(priced.groups)
             few = new < _FEW * self._n
-            if (few and not exact) or (new == 0 and not hurry):
+            if few and not exact:
                 return True
-            hurry = not few
+            if care == _PROOF and (new == 0 or (self._k > CUT_K and self.bound >= (1.0 - _CLOSE) * s.value)):
+                return True
+            care = 0 if not few else _PROOF if self._k <= CUT_K else 1 + care % _PROOF
         return False
+
+    def _priced(self, dual: Dual, care: int, limits: Limits) -> Priced:
+        """Groups of negative reduced cost: in a hurry, exactly those of k records, or a proof that there are no others.
+
+        Larger groups are hardly ever cheap enough, but if k is large, they take most of the time.
+        """
+        larger = EVERYBODY if self._k <= CUT_K or care == _PROOF else 0 if care else _LARGER
+        breadth, nodes = (EVERYBODY, EVERYBODY) if care else (self._breadth, _HURRY)
+        if care and self._k > CUT_K:
+            nodes = _MOST_NODES
+        return self.pricing.price(*dual, below=BELOW, breadth=breadth, nodes=nodes, larger=larger, over=limits.over)
 
     def _dual(self, solution: Solution) -> Dual:
         """The prices of a solution, with those that are given."""
@@ -183,7 +206,9 @@ class Relaxation:
     def _cut_in_a_hurry(self, limits: Limits, enough: float, most: int) -> bool:
         """Add cuts, round after round, without exact pricing; whether there were any."""
         any_cuts = False
-        while self._cut():
+        rounds = 0
+        while (self._k <= CUT_K or rounds < _CUT_ROUNDS) and self._cut():
+            rounds += 1
             assert self.solution is not None
             before = self.solution.value
             if not self._converge(limits, enough, most, exact=False):
@@ -201,7 +226,8 @@ class Relaxation:
         if len(split) == 0 or len(self.master.cuts) >= _ENOUGH_CUTS * self._n:
             return False
         known = self.master.known
-        cuts = separate(self.master.groups[split], x[split], self._n, _CUTS, _CUTS_EACH, known)
+        most = max(_CUTS, self._n // _CUTS_RECORDS)
+        cuts = separate(self.master.groups[split], x[split], self._n, most, _CUTS_EACH, known)
         if len(cuts):
             self.master.add_cuts(cuts)
         return len(cuts) > 0

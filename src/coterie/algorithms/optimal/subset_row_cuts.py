@@ -17,7 +17,7 @@ from ...kernels.subset_rows import coefficients, count_coefficients, grow_sets, 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-_MOST_RECORDS = 3000  # among so many records, at most, cuts are looked for: pairs take a square array
+_MOST_RECORDS = 5000  # among so many records, at most, cuts are looked for: pairs take a square array
 _VIOLATED = 0.02  # by so much at least, or a cut is left out; as relaxation.py says of its own
 WIDTH = 9  # records of the largest sets; a row of `cuts` holds -1 after its last
 _SEEDS = (500, 2000)  # so many triples at least and at most, 2 for a record between these, grow to larger sets,
