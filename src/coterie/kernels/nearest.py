@@ -5,32 +5,58 @@ Both look at tiles as `tiles.nearest` does, and are exact: distance first, then 
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
 from ._jit import kernel
 from .tiles import SIZE, Tiles, around, exactly, home_of, insert, within
-from .tree import NOBODY, STATE, begin, next_tiles
+from .tree import FAN, NOBODY, STATE, begin, next_tiles
 
-_FIRST = 16  # tiles close to a tile, that are looked at before all others
+_FIRST = 4  # tiles of a node, the closest ones, that are looked at before the others
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 
+class _Asking(NamedTuple):
+    """A tile whose records ask side by side: how their lists end, and room for bounds."""
+
+    worst: Floats  # (SIZE,): how far the last record of each list is
+    last: Ints  # (SIZE,): which one it is
+    most: Floats  # (1,): the largest of these distances
+    highest: Ints  # (1,): the largest of these indices
+    below: Floats  # (SIZE,): no record of a tile is nearer to each of them
+    apart: Floats  # (FAN,): tiles of a node: no record is nearer to any of them
+    away: Floats  # (FAN,): how far their centres are
+    nodes: Floats  # (nodes,): the same of all nodes of tiles
+
+
 @kernel
-def _apart(tiles: Tiles, a: int, below: Floats, away: Floats) -> None:
-    """Write, for each tile, a squared distance that its box is not nearer to tile a's than, and that of the centres."""
-    box, centre = tiles.tree.box, tiles.tree.centre
-    for t in range(np.uint64(below.shape[0])):
-        below[t] = away[t] = 0.0
+def _apart(box: Floats, first: int, own: Floats, a: int, apart: Floats, count: int) -> None:
+    """Write, for each of some boxes from number `first` on, a squared distance that tile a's box is not nearer than."""
+    at = np.uint64(first)
+    for i in range(np.uint64(count)):
+        apart[i] = 0.0
+    for j in range(own.shape[1] - 2):
+        low, high = own[0, j, a], own[1, j, a]
+        for i in range(np.uint64(count)):
+            gap = max(max(box[0, j, at + i] - high, low - box[1, j, at + i]), 0.0)
+            apart[i] += gap * gap
+
+
+@kernel
+def _centres_apart(centre: Floats, first: int, a: int, away: Floats, count: int) -> None:
+    """Write the squared distances of some tiles' centres to that of tile a."""
+    at = np.uint64(first)
+    for i in range(np.uint64(count)):
+        away[i] = 0.0
     for j in range(centre.shape[0]):
-        low, high, middle = box[0, j, a], box[1, j, a], centre[j, a]
-        for t in range(np.uint64(below.shape[0])):
-            gap = max(max(box[0, j, t] - high, low - box[1, j, t]), 0.0)
-            below[t] += gap * gap
-            step = centre[j, t] - middle
-            away[t] += step * step
+        middle = centre[j, a]
+        for i in range(np.uint64(count)):
+            step = centre[j, at + i] - middle
+            away[i] += step * step
 
 
 @kernel
@@ -46,18 +72,17 @@ def _bound_each(values: Floats, box: Floats, t: int, p: int, below: Floats) -> N
 
 
 @kernel
-def _look_for_each(
-    tiles: Tiles, X: Floats, asking: Ints, t: int, below: Floats, worst: Floats, last: Ints, out: tuple[Floats, Ints]
-) -> bool:
-    """Let records look at tile t, where their bound `below` allows anything better than the ends of their lists."""
+def _look_for_each(tiles: Tiles, X: Floats, a: int, t: int, ask: _Asking, near_d2: Floats, near: Ints) -> None:
+    """Let tile a's records look at tile t, where its bound allows anything better than the ends of their lists."""
     shadow, middle, scale, radius = tiles.shadow, tiles.middle, tiles.scale, tiles.tree.box[1, X.shape[1] + 1, t]
     values, record, lowest, rough = tiles.values, tiles.record, tiles.tree.lowest[t], np.empty(SIZE, np.float32)
-    near_d2, near = out
-    found = False
-    for i in range(asking.shape[0]):
+    below, worst, last = ask.below, ask.worst, ask.last
+    w, found = tiles.filled[a], False
+    _bound_each(values[a], tiles.tree.box, t, X.shape[1], below)
+    for i in range(w):
         if below[i] > worst[i] or (below[i] == worst[i] and lowest >= last[i]):
             continue
-        x = asking[i]
+        x = record[a, i]
         q = X[x]
         limit = around(worst[i], radius, scale, X.shape[1])
         if within(shadow, t, q, middle, scale, limit, rough):
@@ -68,38 +93,57 @@ def _look_for_each(
                         insert(near_d2[x], near[x], d2, record[t, h])
                         worst[i], last[i] = near_d2[x, -1], near[x, -1]
                         found = True
-    return found
+    if found:
+        ask.most[0], ask.highest[0] = 0.0, 0
+        for i in range(w):
+            ask.most[0], ask.highest[0] = max(ask.most[0], worst[i]), max(ask.highest[0], last[i])
+
+
+@kernel
+def _look_at_node(tiles: Tiles, X: Floats, a: int, v: int, ask: _Asking, near_d2: Floats, near: Ints) -> None:
+    """Let tile a's records look at the tiles of node v of the first level: the closest first."""
+    first = v * FAN
+    count = min(tiles.filled.shape[0] - first, FAN)
+    apart, away, lowest = ask.apart, ask.away, tiles.tree.lowest
+    _apart(tiles.tree.box, first, tiles.tree.box, a, apart, count)
+    _centres_apart(tiles.tree.centre, first, a, away, count)
+    for turn in range(-_FIRST, count):  # the closest come first: later bounds have more effect then
+        i = turn if turn >= 0 else int(np.argmin(away[:count]))
+        away[i] = np.inf
+        if apart[i] > ask.most[0] or (apart[i] == ask.most[0] and lowest[first + i] >= ask.highest[0]):
+            continue
+        if apart[i] < np.inf:
+            apart[i] = np.inf
+            _look_for_each(tiles, X, a, first + i, ask, near_d2, near)
 
 
 @kernel
 def nearest_of_tiles(tiles: Tiles, X: Floats, first: int, until: int, near_d2: Floats, near: Ints) -> None:
     """Write, in the row of each record of tiles first to until - 1, the records nearest to it: not itself.
 
-    All of a tile's records ask side by side: a tile that many of them look at is fetched from memory once. Its bound
-    for the asking tile costs t² / 2 p operations in all, which is little up to some million records.
+    All of a tile's records ask side by side: a tile that many of them look at is fetched from memory once. Nodes of
+    tiles that lie too far away are passed over.
     """
-    values, record, filled, box, lowest = tiles.values, tiles.record, tiles.filled, tiles.tree.box, tiles.tree.lowest
-    away, apart, below = tiles.tree.away, tiles.tree.bound[: tiles.filled.shape[0]], np.empty(SIZE)
-    worst, last = np.empty(SIZE), np.empty(SIZE, np.int64)  # the end of each list
+    record, filled, tree = tiles.record, tiles.filled, tiles.tree
+    starts, room = tree.starts, np.empty((3, SIZE))
+    count = starts[2] - starts[1] if starts.shape[0] > 2 else 1
+    ask = _Asking(room[0], np.empty(SIZE, np.int64), np.empty(1), np.empty(1, np.int64), room[1], room[2, :FAN],
+                  np.empty(FAN), np.empty(count))  # fmt: skip
+    nodes = ask.nodes
     for a in range(first, until):
-        _apart(tiles, a, apart, away)
-        w = filled[a]
-        for i in range(w):
+        for i in range(filled[a]):
             near_d2[record[a, i]] = np.inf
             near[record[a, i]] = NOBODY
-            worst[i], last[i] = np.inf, NOBODY
-        most, highest = np.inf, NOBODY  # of all of them
-        for turn in range(-_FIRST, filled.shape[0]):  # the closest come first: later bounds have more effect then
-            t = turn if turn >= 0 else int(np.argmin(away))
-            away[t] = np.inf
-            if apart[t] > most or (apart[t] == most and lowest[t] >= highest) or apart[t] == np.inf:
-                continue
-            apart[t] = np.inf
-            _bound_each(values[a], box, t, X.shape[1], below)
-            if _look_for_each(tiles, X, record[a, :w], t, below, worst, last, (near_d2, near)):
-                most, highest = 0.0, 0
-                for i in range(w):
-                    most, highest = max(most, worst[i]), max(highest, last[i])
+            ask.worst[i], ask.last[i] = np.inf, NOBODY
+        ask.most[0], ask.highest[0] = np.inf, NOBODY
+        nodes[0] = 0.0
+        if count > 1:
+            _apart(tree.upper, 0, tree.box, a, nodes, count)
+        v = a // FAN  # its own node comes first
+        while nodes[v] <= ask.most[0] and nodes[v] < np.inf:
+            nodes[v] = np.inf
+            _look_at_node(tiles, X, a, v, ask, near_d2, near)
+            v = int(np.argmin(nodes))
 
 
 @kernel
