@@ -135,9 +135,9 @@ def test_the_same_bound_whatever_the_threads():
     assert one.steps > 1
 
 
-@pytest.mark.parametrize(("kind", "k"), [("normal", 3), ("grid", 4), ("normal", 8)])
-def test_windows_come_close_to_the_whole(kind, k):
-    X = table(kind, 100, 2, 3)
+@pytest.mark.parametrize(("kind", "n", "k"), [("normal", 100, 3), ("grid", 100, 4), ("normal", 64, 8)])
+def test_windows_come_close_to_the_whole(kind, n, k):
+    X = table(kind, n, 2, 3)
     labels = ct.microaggregate(X, k, "mdav", refine="quick", standardize=False).labels
     whole = lower_bound(X, k, effort="tight", labels=labels, limits=Limits())
     fast = lower_bound(X, k, effort="fast", labels=labels, limits=Limits())
