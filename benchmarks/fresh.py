@@ -106,10 +106,9 @@ def first_runs(progress):
             progress(name)
             folder = Path(made, str(i) if empty else "after")
             folder.mkdir(exist_ok=True)
-            if not empty:
-                _wait_for_an_end(Path(made, "3"))  # what auto has begun to compile
             places = _with_cache(Path(made, str(i) if empty else "3", "cache"), package)
             out[name] = _best(_first_command(folder, n, p, options), 1, places) | {"target": target}
+            _wait_for_an_end(Path(made))  # a second process goes on to compile, and would be in the way of the next run
     return out
 
 
