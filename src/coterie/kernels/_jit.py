@@ -36,7 +36,7 @@ _give_arrays: set[object] = set()
 
 # Kernels that become part of those that call them. LLVM decides for itself otherwise, and a call passes every array as
 # seven numbers on the stack: where the work takes some ten nanoseconds, that doubles it.
-_INLINE = {"tiles.within", "tiles.around"}
+_INLINE = {"tiles._by_shadow", "tiles.within", "tiles.beyond", "tiles.around"}
 
 
 def kernel(function: F) -> F:

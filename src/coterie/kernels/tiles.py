@@ -258,24 +258,6 @@ def insert(near_d2: Floats, near: Ints, d2: float, x: int) -> None:
 
 
 @kernel
-def _look(shadow: Shadows, t: int, q: Floats, middle: Floats, scale: float, b: Shadows, rough: Shadows) -> float:
-    """rough: squared distances of tile t's places to q, scaled, in single precision. Gives the centre's distance."""
-    away = 0.0
-    for j in range(q.shape[0]):
-        step = q[j] - middle[t, j]
-        away += step * step
-        b[j] = np.float32(step * scale)
-    for i in range(SIZE):
-        rough[i] = 0.0
-    for j in range(q.shape[0]):
-        y = b[j]
-        for i in range(SIZE):  # a slice for each column would cost more than the sums
-            gap = shadow[t, j, i] - y
-            rough[i] += gap * gap
-    return math.sqrt(away)
-
-
-@kernel
 def around(worst: float, radius: float, scale: float, p: int) -> np.float32:
     """Bound what `within` computes for records at most `worst` from q, squared, in a tile of this radius.
 
@@ -287,10 +269,10 @@ def around(worst: float, radius: float, scale: float, p: int) -> np.float32:
 
 
 @kernel
-def within(shadow: Shadows, t: int, q: Floats, middle: Floats, scale: float, limit: np.float32, rough: Shadows) -> int:
-    """rough: squared distances of tile t's places to q, scaled, in single precision. Give how many are up to `limit`.
+def _by_shadow(shadow: Shadows, t: int, q: Floats, middle: Floats, scale: float, rough: Shadows) -> None:
+    """rough: squared distances of tile t's places to q, scaled, in single precision.
 
-    Part of every kernel that calls it (`_jit`): a call would take as long as what it does.
+    This and the next two are part of every kernel that calls them (`_jit`): a call would take as long as what it does.
     """
     for i in range(SIZE):
         rough[i] = 0.0
@@ -299,9 +281,25 @@ def within(shadow: Shadows, t: int, q: Floats, middle: Floats, scale: float, lim
         for i in range(SIZE):  # a slice for each column would cost more than the sums
             gap = shadow[t, j, i] - y
             rough[i] += gap * gap
+
+
+@kernel
+def within(shadow: Shadows, t: int, q: Floats, middle: Floats, scale: float, limit: np.float32, rough: Shadows) -> int:
+    """Write `rough`, and give how many places are up to `limit` away."""
+    _by_shadow(shadow, t, q, middle, scale, rough)
     hits = np.int32(0)  # as wide as what is compared: all stays in SIMD
     for i in range(SIZE):
         hits = np.int32(hits + np.int32(rough[i] <= limit))
+    return int(hits)
+
+
+@kernel
+def beyond(shadow: Shadows, t: int, q: Floats, middle: Floats, scale: float, limit: np.float32, rough: Shadows) -> int:
+    """Write `rough`, and give how many places are `limit` away or more: those where nobody stands always are."""
+    _by_shadow(shadow, t, q, middle, scale, rough)
+    hits = np.int32(0)
+    for i in range(SIZE):
+        hits = np.int32(hits + np.int32(rough[i] >= limit))
     return int(hits)
 
 
@@ -376,9 +374,9 @@ def farthest(tiles: Tiles, q: Floats) -> int:
     scale = tiles.scale
     p = q.shape[0]
     margin = 1.0 - (p + 8) * _BLUR
-    b, rough, state = np.empty(p, np.float32), np.empty(SIZE, np.float32), np.empty(STATE, np.int64)
+    rough, state = np.empty(SIZE, np.float32), np.empty(STATE, np.int64)
     begin(state, -1, p)
-    shift = 0.0
+    root = shift = 0.0
     for j in range(p):
         shift += (q[j] - anchor[j]) ** 2
     shift = np.sqrt(shift)
@@ -393,19 +391,19 @@ def farthest(tiles: Tiles, q: Floats) -> int:
             if count > 1 and bound[t] > -best_d2:
                 continue
             opened += 1
-            far = _look(shadow, t, q, middle, scale, b, rough)
-            reach = (np.sqrt(max(best_d2, 0.0)) - _BLUR * (far + box[1, p + 1, t]) - GRAIN) * scale
-            least = reach * reach * margin if reach > 0.0 else 0.0
-            limit = np.float32(least if least > _FAINT else -1.0)
-            hits = 0
-            for i in range(filled[t]):
-                hits += rough[i] >= limit
-            if hits:
+            away = 0.0
+            for j in range(p):
+                step = q[j] - middle[t, j]
+                away += step * step
+            reach = (root - _BLUR * (math.sqrt(away) + box[1, p + 1, t]) - GRAIN) * scale
+            limit = np.float32(max(reach, 0.0) * reach * margin - _FAINT)
+            if beyond(shadow, t, q, middle, scale, limit, rough) > SIZE - filled[t]:  # where nobody stands counts
                 for i in range(filled[t]):
                     if rough[i] >= limit:
                         d2 = exactly(values, t, i, q)
                         if d2 > best_d2 or (d2 == best_d2 and record[t, i] < best):
                             best, best_d2 = record[t, i], d2
+                            root = math.sqrt(best_d2)
     tiles.opened[0] += opened
     tiles.opened[1] += filled.shape[0]
     return int(best) if best_d2 >= 0.0 else -1
