@@ -39,12 +39,13 @@ class Prices(NamedTuple):
 
 
 class Ball(NamedTuple):
-    """The anchor, which comes first, and its candidates."""
+    """The anchor, which comes first, and its candidates: room for so many, used for one anchor after the other."""
 
     record: Ints
     price: Floats
     d2: Floats  # between any two
     within: Floats  # (c, 2k)
+    values: Floats  # (p, c): scratch
 
 
 class Asked(NamedTuple):
@@ -155,26 +156,34 @@ def floor_of(space: Space, prices: Prices, asked: Asked, i: int, ball: Ints) -> 
 
 
 @kernel
-def ball_of(space: Space, prices: Prices, i: int, others: Ints) -> Ball:
-    """What a search around i must know."""
+def room_for(space: Space, c: int) -> Ball:
+    """Room for an anchor and its candidates, c in all."""
+    width, p = space.within.shape[1], space.X.shape[1]
+    return Ball(np.empty(c, np.int64), np.empty(c), np.empty((c, c)), np.empty((c, width)), np.empty((p, c)))
+
+
+@kernel
+def fill(ball: Ball, space: Space, prices: Prices, i: int, others: Ints) -> None:
+    """Put into the ball what a search around i must know."""
     c, p = others.shape[0] + 1, space.X.shape[1]
-    record = np.empty(c, np.int64)
+    record, values = ball.record, ball.values
     record[0] = i
     for a in range(1, c):
         record[a] = others[a - 1]
-    values, price, d2 = np.empty((p, c)), np.empty(c), np.zeros((c, c))
-    within = np.empty((c, space.within.shape[1]))
     for a in range(c):
-        price[a] = prices.pi[record[a]]
-        within[a] = space.within[record[a]]
+        x = record[a]
+        ball.price[a] = prices.pi[x]
+        for h in range(space.within.shape[1]):
+            ball.within[a, h] = space.within[x, h]
         for h in range(p):
-            values[h, a] = space.X[record[a], h]
+            values[h, a] = space.X[x, h]
     for a in range(c):
-        row = d2[a]
+        row = ball.d2[a]
+        for b in range(c):
+            row[b] = 0.0
         for h in range(p):
-            x, column = values[h, a], values[h]
+            value, column = values[h, a], values[h]
             for b in range(c):
-                row[b] += (column[b] - x) ** 2
+                row[b] += (column[b] - value) ** 2
         for b in range(c):
             row[b] *= space.shrink
-    return Ball(record, price, d2, within)

@@ -18,12 +18,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._jit import kernel
-from .price_balls import Asked, Ball, Prices, Space, ball_of, floor_of, keep_least, reachable
+from .price_balls import Asked, Ball, Prices, Space, fill, floor_of, keep_least, reachable, room_for
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 _CLOSE_LOOK = 8  # among so few candidates, their nearest ones are found anew: it takes as long as some nodes
+_ROOM = 64  # candidates, for a start
 _MOST = 4500  # candidates of a search: of more, the matrix of distances takes too much memory
 
 
@@ -296,15 +297,15 @@ def _search(
 
 
 @kernel
-def _candidates(tree: _Tree, ball: Ball, s: int, best: float) -> int:
-    """Put at depth 1 who may be with the anchor in a group of s below `best`; give their number."""
+def _candidates(tree: _Tree, ball: Ball, c: int, s: int, best: float) -> int:
+    """Put at depth 1 who of c others may be with the anchor in a group of s below `best`; give their number."""
     reach = 2 * (s * ball.price[0] + best) - ball.within[0, s - 2]
-    c = 0
-    for b in range(1, ball.record.shape[0]):
+    near = 0
+    for b in range(1, c + 1):
         if ball.d2[0, b] <= reach:
-            tree.cand[1, c] = b
-            c += 1
-    return c
+            tree.cand[1, near] = b
+            near += 1
+    return near
 
 
 @kernel
@@ -319,7 +320,8 @@ def price_out(space: Space, prices: Prices, asked: Asked, anchors: Ints, least: 
     n = space.X.shape[0]
     others = np.empty(n, np.int64)
     met = np.zeros(prices.sigma.shape[0], np.int64)
-    total = m = 0
+    room, total, m = _ROOM, 0, 0
+    ball, tree = room_for(space, room), _tree(top, room, met)
     for a in range(anchors.shape[0]):
         i = anchors[a]
         least[a] = best
@@ -331,13 +333,15 @@ def price_out(space: Space, prices: Prices, asked: Asked, anchors: Ints, least: 
             if every:
                 return total, out.cost.shape[0] + 1
             continue
-        ball = ball_of(space, prices, i, others[:c])
-        tree = _tree(top, c, met)
+        if c >= room:
+            room = 2 * c
+            ball, tree = room_for(space, room), _tree(top, room, met)
+        fill(ball, space, prices, i, others[:c])
         for s in range(k, min(top, c + 1) + 1):
             row = m if every else a * k + s - k
             end = out.cost.shape[0] if every else row + 1
             into = Found(out.cost[row:end], out.group[row:end], out.size[row:end], every)
-            inside = _candidates(tree, ball, s, best)
+            inside = _candidates(tree, ball, c, s, best)
             left = most - total if every else most
             low, nodes, hits = _search(tree, ball, prices, s, inside, best, left, into)
             least[a] = min(least[a], low)
