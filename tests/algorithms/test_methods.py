@@ -240,13 +240,12 @@ def test_papers_examples():
     assert ct.microaggregate(points, 3, "v-mdav", gamma=1.1).loss < 0.5 * ct.microaggregate(points, 3, "mdav").loss
 
 
-@pytest.mark.parametrize("compiled", [True, False])
-def test_scans_are_for_larger_tables_until_tiles_are_compiled(compiled, monkeypatch):
+@pytest.mark.parametrize(
+    ("compiled", "columns", "times"), [(True, 3, 1), (False, 3, 16), (False, 10, 8), (False, 300, 1)]
+)
+def test_scans_are_for_larger_tables_until_tiles_are_compiled(compiled, columns, times, monkeypatch):
+    """In few columns: in many, they take seconds."""
     monkeypatch.setattr(free, "at_hand", lambda _: compiled)
-    few, some = free.FEW, 16 * free.FEW
-    assert [free.may_be_scanned(n, 1, None) for n in (few, few + 1, some, some + 1)] == [
-        True,
-        not compiled,
-        not compiled,
-        False,
-    ]
+    X = np.empty((2, columns))
+    assert free.may_be_scanned(X, times * free.FEW // 2, None)
+    assert not free.may_be_scanned(X, times * free.FEW // 2 + 1, None)

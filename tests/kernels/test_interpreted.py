@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import ast
 import importlib
+from pathlib import Path
 from threading import Event
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from coterie.algorithms import free, groups, mdav_star, refine, splitting
@@ -141,6 +143,32 @@ def test_scans(of, m, taken):
     assert by_python(scan).farthest(few, X[0]) == farthest
     by_python(scan).nearest(few, X[0], *by_numpy)
     np.testing.assert_array_equal(by_numpy, nearest)
+
+
+@given(of=tables, r=st.integers(0, 10), blocks=st.integers(1, 4))
+@settings(max_examples=60)
+@example(of=("normal", 60, 2, 1), r=8, blocks=1)
+def test_scans_of_blocks(of, r, blocks):
+    """Each record farther away than the last: nobody comes twice."""
+    X, r = table(*of), r % of[1]
+    few = free.FewRecords(X).few
+    block = np.random.default_rng(of[3]).integers(0, blocks, len(X))
+    found = [(np.empty(blocks, np.int64), np.empty(blocks)) for _ in range(2)]
+    for last in range(len(X)):
+        with by_hand(np.inf):
+            scan.nearest_of_each(few, X, block, r, last, *found[0])
+        by_python(scan).nearest_of_each(few, X, block, r, last, *found[1])
+        assert last not in found[1][0]
+        for compiled, plain in zip(*found, strict=True):
+            np.testing.assert_array_equal(plain, compiled)
+
+
+@pytest.mark.parametrize("name", sorted({name.partition(".")[0] for name in _interpreted._FEW}))
+def test_no_powers_where_python_may_run(name):
+    """NumPy's x**2 of one number is C's pow, whose last bit may be another than that of x * x."""
+    tree = ast.parse(Path(importlib.import_module(f"coterie.kernels.{name}").__file__).read_text())
+    powers = [n for n in ast.walk(tree) if isinstance(n, ast.BinOp) and isinstance(n.op, ast.Pow)]
+    assert [n.lineno for n in powers if not isinstance(n.left, ast.Constant)] == []
 
 
 def test_every_kernel_in_numpy_is_one():

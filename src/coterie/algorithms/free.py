@@ -19,7 +19,8 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 FEW = 6_000_000  # looks at a record: up to so many, scans take less time than tiles
-UNCOMPILED = 16  # times as many, where tiles would have to be compiled for: scans take 0.2 s longer then, at most
+UNCOMPILED = 16  # times as many, where tiles would have to be compiled for: scans take some tenths of a second longer
+_COLUMNS = 5  # in more columns, only as many times more as makes this up
 LOOSE = 0.25  # where searches open a larger share of the tiles, the tree saves nothing: they bound every tile at once
 _AT_ONCE = (500, 20_000)  # records, at least and at most, between two chances to interrupt
 _PAUSE = 0.25  # seconds between these, about
@@ -288,11 +289,13 @@ def free_records(X: Floats, scans: int, *, tiled: Any, keep_centroid: bool = Fal
 
     `tiled` is the kernel that is for tiles alone: where nobody has compiled it yet, scans are for larger tables too.
     """
-    if may_be_scanned(len(X), scans, tiled):
+    if may_be_scanned(X, scans, tiled):
         return FewRecords(X)
     return FreeRecords(X, keep_centroid=keep_centroid)
 
 
-def may_be_scanned(n: int, scans: int, tiled: Any) -> bool:
-    """Whether so many scans of n records take less time than tiles, or than compiling for these."""
-    return scans * n <= (FEW if at_hand(tiled) else UNCOMPILED * FEW)
+def may_be_scanned(X: Floats, scans: int, tiled: Any) -> bool:
+    """Whether so many scans of all records take less time than tiles, or than compiling for these."""
+    n, p = X.shape
+    more = 1.0 if at_hand(tiled) else max(1.0, UNCOMPILED * min(1.0, _COLUMNS / p))
+    return bool(scans * n <= more * FEW)

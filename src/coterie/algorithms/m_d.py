@@ -42,8 +42,8 @@ def m_d(X: Floats, k: int) -> Ints:
 def minimum_spanning_tree(X: Floats) -> Tree:
     """The minimum spanning tree; of edges of equal length, the one with the lowest records is the shorter.
 
-    Every round, each component draws its shortest edge, which at least halves their number. A record looks beyond its
-    nearest neighbours only when all of them are inside its own component and could have been nearer.
+    Every round, each component but the largest draws its shortest edge, which halves their number, or nearly. A record
+    looks beyond its nearest neighbours only when all of them are inside its own component and could have been nearer.
     """
     n = len(X)
     near = Neighbours(X)

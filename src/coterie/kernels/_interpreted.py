@@ -2,8 +2,8 @@
 
 A kernel takes a second or more to compile, and Python itself groups ten records in less. The results are the same, bit
 for bit: the kernels in these modules use nothing that Python and NumPy do in another way, and tests compare the two.
-(The logarithm is `math.log`, the compiled one; NumPy's own differs in the last bit now and then.) The longest loops are
-written for NumPy, in `_in_numpy`, so this goes for a thousand records, too.
+(The logarithm is `math.log`, the compiled one; NumPy's own differs in the last bit now and then, and so does x**2.) The
+longest loops are written for NumPy, in `_in_numpy`, so this goes for a thousand records, too.
 """
 
 from __future__ import annotations

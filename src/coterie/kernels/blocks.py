@@ -75,7 +75,8 @@ def nearest_of_each(tiles: Tiles, X: Floats, starts: Ints, r: int, last: int, fo
     below = distance_to_boxes(tiles.tree.box, q)
     beyond = 0.0
     for j in range(q.shape[0]):
-        beyond += (X[last, j] - q[j]) ** 2
+        step = X[last, j] - q[j]
+        beyond += step * step  # to the last bit as in `distances`
     for block in range(found.shape[0]):
         a, b = starts[block], starts[block + 1]
         first = a + int(np.argmin(below[a:b]))

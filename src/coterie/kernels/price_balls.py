@@ -25,7 +25,7 @@ class Space(NamedTuple):
     X: Floats  # (n, p)
     near: Ints  # (n, m): the nearest records, nearest first
     near_d2: Floats  # (n, m)
-    within: Floats  # (n, 2k): the sums of the 0, 1, ... least distances
+    within: Floats  # (n, min(2k, n)): the sums of the 0, 1, ... least distances
     shrink: float
 
 
@@ -54,7 +54,7 @@ class Asked(NamedTuple):
     k: int
     top: int  # their sizes, k to top
     below: float  # the reduced cost
-    breadth: int  # only among so many nearest records; n - 1 for all there are
+    breadth: int  # only among so many nearest records; n - 1 or more for all there are
     most: int  # nodes, after which a search is given up; where every group is wanted, all searches together
 
 

@@ -80,7 +80,8 @@ def nearest_of_each(few: Few, X: Floats, block: Ints, r: int, last: int, found: 
     record, d2, count = few.record, few.d2, few.left[0]
     beyond = 0.0
     for j in range(X.shape[1]):
-        beyond += (X[last, j] - X[r, j]) ** 2
+        step = X[last, j] - X[r, j]
+        beyond += step * step  # to the last bit as in `distances`: else the last record would come again
     distances(few.values, count, X[r], d2)
     found[:] = NOBODY
     found_d2[:] = np.inf

@@ -272,7 +272,8 @@ def around(worst: float, radius: float, scale: float, p: int) -> np.float32:
 def _by_shadow(shadow: Shadows, t: int, q: Floats, middle: Floats, scale: float, rough: Shadows) -> None:
     """rough: squared distances of tile t's places to q, scaled, in single precision.
 
-    This and the next two are part of every kernel that calls them (`_jit`): a call would take as long as what it does.
+    This and the next two, as `around`, are part of every kernel that calls them (`_jit`): a call would take as long as
+    what it does.
     """
     for i in range(SIZE):
         rough[i] = 0.0

@@ -87,4 +87,4 @@ def _nearest_first(found: Ints, d2: Floats) -> Ints:
 
 def free_blocks(X: Floats, block: Ints, scans: int) -> FewBlocks | FreeBlocks:
     """All records of X in blocks, in tiles or for so many scans, whichever takes less time."""
-    return FewBlocks(X, block) if may_be_scanned(len(X), scans, blocks.nearest_others) else FreeBlocks(X, block)
+    return FewBlocks(X, block) if may_be_scanned(X, scans, blocks.nearest_others) else FreeBlocks(X, block)

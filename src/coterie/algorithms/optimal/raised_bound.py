@@ -5,7 +5,7 @@ group: whoever is near to many is a member of one group only. Read as prices (se
 leave room nearly everywhere. So all of them are raised by the same part, and lowered again where a group of k records
 then costs less than its prices: one exact pricing of all groups, and a few of those that were too cheap.
 
-That takes three to five times as long as the neighbours alone, because prices stay so low that few groups come into
+That takes two to six times as long as the neighbours alone, because prices stay so low that few groups come into
 question: each record's groups lie among its 4k nearest. For larger k there are too many groups, and prices rise less.
 """
 
